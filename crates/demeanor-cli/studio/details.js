@@ -4,10 +4,11 @@ import { byId, count, make } from "./elements.js";
 import { rebuild } from "./forms.js";
 
 /** Shows a state. `choose(name, exit)` selects another one, `read(at)` shows a place of the text. */
-export function showDetails(picture, { choose, read, toggle, forms }) {
+export function showDetails(picture, { choose, read, toggle, forms, mistake }) {
     const state = picture.selectedState;
     const panel = byId("details");
     const all = [...picture.drawing?.states ?? [], ...picture.drawing?.hidden ?? []];
+    if (mistake && !picture.drawing) return rebuild(panel, whatIsWrong(mistake, read));
     if (!state) return rebuild(panel, [...overview(picture, choose), forms.addState(all, null, choose), picture.drawing && forms.words(picture.drawing.words)]);
     const parent = picture.states.get(state.parent) ?? null;
     const tags = [state.is_initial && "initial", state.is_global && "global", state.is_final && "final",
@@ -69,6 +70,15 @@ function exitLine(state, exit, nth, { picture, choose, read, forms }) {
             onclick: () => choose(state.name, isSelected ? null : nth) }, isSelected ? "Close" : "Change") : null,
         state.at ? make("button", { class: "small", "aria-label": `Show exit ${nth + 1} in the text`, onclick: () => read(exit.at) }, "Text") : null),
     isSelected && canChange ? forms.exit(state, nth, choose) : null);
+}
+
+/** What the panel shows of a file that has never been read without a mistake. */
+function whatIsWrong({ message, help, labels }, read) {
+    const [place] = labels;
+    return [make("h3", {}, "The text has a mistake"), make("p", { class: "error-text" }, message),
+        ...(help ? [make("p", { class: "soft" }, help)] : []),
+        make("p", { class: "soft" }, "When it is mended, the picture is here."),
+        ...(place ? [make("div", { class: "buttons" }, make("button", { onclick: () => read(place.at) }, "Show in the text"))] : [])];
 }
 
 /** Shows all states while none is selected. */

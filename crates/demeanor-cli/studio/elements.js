@@ -21,6 +21,14 @@ function fill(element, attributes, children) {
     return element;
 }
 
+/** Fills an element with children, unless it shows the same already: children that stay keep the focus and the pointer. */
+export function refill(element, shows, children) {
+    const now = JSON.stringify(shows);
+    if (element.dataset.shows === now) return;
+    element.dataset.shows = now;
+    element.replaceChildren(...children());
+}
+
 /** Returns a number with what it counts: `3 states`. */
 export const count = (number, of) => `${number} ${of}${number === 1 ? "" : "s"}`;
 

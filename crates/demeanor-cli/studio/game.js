@@ -1,12 +1,14 @@
 // A running game that is watched: how many characters are in each state, where they go, and one of them.
 
-import { make, seconds } from "./elements.js";
+import { make, refill, seconds } from "./elements.js";
 import { Flow } from "./flow.js";
 import { Refused, ask } from "./server.js";
 
 /** How many changes of a character are listed, and how many differences between the file and the game. */
 const MOST_CHANGES = 12;
 const MOST_DIFFERENCES = 4;
+/** How many properties that failed are listed. */
+const MOST_VIOLATED = 4;
 
 const ADVICE = "A game that shows its characters with demeanor-inspector prints an address. Write it here: then the picture shows the characters of the running game.";
 const grouped = new Intl.NumberFormat("en-US");
@@ -17,7 +19,7 @@ export class Game {
     /** `watch(wish)` asks the server for a game's news. `picture` shows them, `machine()` returns the names of the states and the exits
      * of the machine in the picture and whether its text was edited, and `choose(name)` selects a state. */
     constructor({ watch, picture, machine, choose }) {
-        Object.assign(this, { watch, picture, machine, choose, address: null, wish: {}, crowds: new Map(), chosen: null, owner: null, isShown: false });
+        Object.assign(this, { watch, picture, machine, choose, address: null, wish: {}, crowds: new Map(), chosen: null, owner: null, isShown: false, selected: null, breakpoints: [], reason: null });
         this.#build();
     }
 
@@ -29,14 +31,20 @@ export class Game {
             part("label", {}, part("span", {}, "Address of the game's inspector"), this.field), this.button);
         this.status = part("p", { id: "game-status", role: "status" });
         this.advice = part("p", { class: "soft" }, ADVICE);
-        this.pause = part("button", { id: "game-pause", onclick: () => this.#command(this.isPaused ? "resume" : "pause") }, "Pause");
-        this.step = part("button", { id: "game-step", onclick: () => this.#command("step") }, "Step");
+        this.pause = part("button", { id: "game-pause", onclick: () => this.#command({ do: this.isPaused ? "resume" : "pause" }) }, "Pause");
+        this.step = part("button", { id: "game-step", onclick: () => this.#command({ do: "step" }) }, "Step");
         this.commands = part("span", { class: "bar", hidden: true }, this.pause, this.step);
+        this.stopped = part("button", { id: "game-stopped", class: "small", hidden: true }, "Follow it");
+        this.breaks = part("ul", { id: "game-breaks", class: "chips", "aria-label": "Breakpoints", hidden: true });
         this.chooser = part("select", { id: "game-crowd", "aria-label": "Characters", onchange: () => this.#chooseCrowd(this.chooser.value) });
         this.figures = part("span", { id: "game-figures", class: "soft" });
         this.match = part("p", { id: "game-match", role: "status" });
         this.differences = part("ul", { class: "plain", "aria-label": "What is different in the game" });
         this.list = part("button", { id: "game-list", type: "button", hidden: true });
+        this.breakState = part("button", { id: "game-break", type: "button", "aria-pressed": "false", hidden: true, onclick: () => this.#toggleBreak({ crowd: this.crowd, state: this.selected }) });
+        this.breakProperty = part("button", { id: "game-break-property", type: "button", "aria-pressed": "false", onclick: () => this.#toggleBreak({ crowd: this.crowd, property: null }) }, "Pause when a property fails");
+        this.violated = part("ul", { id: "game-violated", class: "plain", "aria-label": "Properties that failed" });
+        this.breaking = part("div", { hidden: true }, part("h3", {}, "Breakpoints"), part("div", { class: "bar" }, this.breakState, this.breakProperty), this.breaks, this.violated);
         this.text = part("input", { id: "game-search", type: "search", autocomplete: "off", spellcheck: "false" });
         const search = part("form", { class: "add", onsubmit: event => { event.preventDefault(); this.#search(this.text.value.trim()); } },
             part("label", {}, part("span", {}, "Key or name of a character"), this.text), part("button", {}, "Search"), this.list);
@@ -44,8 +52,8 @@ export class Game {
         this.foundNote = part("p", { id: "game-found-note", class: "soft", role: "status", hidden: true });
         this.about = part("div", { id: "game-owner" });
         this.seen = part("div", { hidden: true }, part("div", { class: "bar" }, this.chooser, this.figures), this.match, this.differences,
-            part("h3", {}, "One character"), search, this.foundNote, this.found, this.about);
-        document.getElementById("panel-game").replaceChildren(form, this.advice, part("div", { class: "bar" }, this.status, part("span", { class: "spacer" }), this.commands), this.seen);
+            this.breaking, part("h3", {}, "One character"), search, this.foundNote, this.found, this.about);
+        document.getElementById("panel-game").replaceChildren(form, this.advice, part("div", { class: "bar" }, this.status, this.stopped, part("span", { class: "spacer" }), this.commands), this.seen);
     }
 
     // ---- What the user does
@@ -78,8 +86,8 @@ export class Game {
 
     /** What is known of a game that has ended. */
     #forget() {
-        Object.assign(this, { crowds: new Map(), owner: null });
-        this.seen.hidden = this.commands.hidden = true;
+        Object.assign(this, { crowds: new Map(), owner: null, breakpoints: [], reason: null });
+        this.seen.hidden = this.commands.hidden = this.stopped.hidden = true;
         this.picture.showGame(null);
     }
 
@@ -104,8 +112,10 @@ export class Game {
         if (text) this.#want({ crowd: this.crowd, search: text });
     }
 
-    /** Offers to list the characters in the selected state. */
+    /** Offers to list the characters in the selected state, and to pause when one enters it. */
     select(name) {
+        this.selected = name;
+        this.#showBreaks();
         this.list.hidden = !name;
         this.list.textContent = `Characters in ${name}`;
         this.list.onclick = () => this.#want({ crowd: this.crowd, state: name });
@@ -115,9 +125,33 @@ export class Game {
         this.#want({ crowd: this.crowd, owner });
     }
 
+    #isBreak({ crowd, state, property }) {
+        return this.breakpoints.some(other => other.crowd === crowd && other.state === state && other.property === property);
+    }
+
+    #toggleBreak(breakpoint) {
+        return this.#command({ do: this.#isBreak(breakpoint) ? "unbreak" : "break", ...breakpoint });
+    }
+
+    /** Breakpoints need the journal, which records who enters a state. */
+    #showBreaks() {
+        const crowd = this.crowds.get(this.crowd);
+        this.breaking.hidden = this.commands.hidden || !crowd?.picture.flow;
+        this.breakState.hidden = !this.selected;
+        this.breakState.textContent = `Pause when one enters ${this.selected}`;
+        this.breakState.setAttribute("aria-pressed", String(this.#isBreak({ crowd: this.crowd, state: this.selected })));
+        this.breakProperty.setAttribute("aria-pressed", String(this.#isBreak({ crowd: this.crowd, property: null })));
+        const what = ({ crowd, state, property }) => `${crowd}: ${state !== undefined ? `one enters ${state}` : property === null ? "a property fails" : `${property} fails`}`;
+        this.breaks.hidden = !this.breakpoints.length;
+        refill(this.breaks, this.breakpoints, () => this.breakpoints.map(breakpoint => make("li", {}, make("button", { class: "small", "aria-label": `Remove: ${what(breakpoint)}`, onclick: () => this.#toggleBreak(breakpoint) }, `${what(breakpoint)} ✕`))));
+        const violated = (crowd?.picture.recent?.violated ?? []).slice(0, MOST_VIOLATED);
+        refill(this.violated, violated, () => violated.map(({ owner, label, property, path, seconds: at }) => make("li", {},
+            make("button", { class: "link", onclick: () => this.#follow(owner) }, named(label, owner)), ` fails ${property} in ${path} at ${at.toFixed(1)} s`)));
+    }
+
     async #command(command) {
         try {
-            await ask("game", { game: this.address, do: command });
+            await ask("game", { game: this.address, ...command });
         } catch (error) {
             this.#say("gone", error instanceof Refused ? error.message : "The studio's server does not answer.");
         }
@@ -145,15 +179,20 @@ export class Game {
         if (!this.crowds.size) this.#say("waiting", "The game is there, and has shown no characters yet.");
     }
 
-    #paused({ paused }) {
+    #paused({ paused, stop, breakpoints }) {
         this.isPaused = paused;
+        this.reason = stop;
+        this.breakpoints = breakpoints ?? [];
+        this.stopped.hidden = !stop;
+        if (stop) this.stopped.onclick = () => { this.chosen = stop.crowd; this.#want({ crowd: stop.crowd, owner: stop.owner }); this.#show(); };
+        this.#showBreaks();
         this.pause.textContent = paused ? "Resume" : "Pause";
         this.step.disabled = !paused;
         if (this.crowds.size) this.#live();
     }
 
     #live() {
-        this.#say(this.isPaused ? "waiting" : "live", this.isPaused ? "The game is paused." : "The game is running.");
+        this.#say(this.isPaused ? "waiting" : "live", this.isPaused ? `The game is paused${this.reason ? `: ${this.reason.why}` : ""}.` : "The game is running.");
     }
 
     #say(kind, told) {
@@ -195,6 +234,7 @@ export class Game {
         const awake = picture.awake === null ? "" : `, ${grouped.format(picture.awake)} awake`;
         this.figures.textContent = `${grouped.format(picture.owners)} ${picture.owners === 1 ? "character" : "characters"}${awake}, at ${picture.seconds.toFixed(1)} s`;
         this.#compare(crowd);
+        this.#showBreaks();
         const isHere = this.#knows(crowd);
         this.picture.showGame(isHere ? { states: picture.states, owners: picture.owners, ways: crowd.flow.rates?.ways ?? new Map() } : null);
     }
@@ -244,7 +284,7 @@ export class Game {
         if (this.wish.search && (exact || owners.length === 1 && seen === of)) return this.#follow((exact ?? owners[0])[0]);
         this.foundNote.hidden = false;
         const where = this.wish.state ? ` in ${text}` : "";
-        const some = matches > owners.length ? ` The first ${owners.length} are listed.` : "";
+        const some = matches > owners.length ? ` The first ${grouped.format(owners.length)} are listed, and ${grouped.format(matches - owners.length)} more are not.` : "";
         this.foundNote.textContent = `${grouped.format(matches)} ${matches === 1 ? "character" : "characters"} found${where}, among ${grouped.format(seen)} of ${grouped.format(of)}.${some}`;
         this.found.replaceChildren(...owners.map(([key, label]) => make("li", {}, make("button", { class: "link", onclick: () => this.#follow(key) }, named(label, key)))));
     }

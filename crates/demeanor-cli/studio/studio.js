@@ -318,7 +318,7 @@ function foldAll(isFolded) {
 
 let shown = "";
 function details() {
-    showDetails(picture, { choose, read, toggle, forms });
+    showDetails(picture, { choose, read, toggle, forms, mistake: open.isBroken && text.text.trim() ? problems[0] : null });
     const chosen = `${picture.selected?.name} ${picture.selected?.exit}`;
     if (chosen !== shown && picture.selected?.exit !== null) byId("details").querySelector(".chosen")?.scrollIntoView({ block: "nearest" });
     shown = chosen;

@@ -53,6 +53,18 @@ pub(crate) struct Recent {
     pub(crate) one_in: u64,
     pub(crate) refused: Vec<RefusedOwner>,
     pub(crate) flickering: Vec<FlickeringOwner>,
+    /// The last violations of properties that the game has noted, the newest first.
+    pub(crate) violated: Vec<ViolatedProperty>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct ViolatedProperty {
+    pub(crate) owner: String,
+    pub(crate) label: String,
+    pub(crate) seconds: f64,
+    pub(crate) property: String,
+    /// The active states, outermost first.
+    pub(crate) path: String,
 }
 
 #[derive(Clone, Debug, Serialize)]

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering}
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use demeanor_loopback::Waker;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::command::{Command, Outcome, Sent};
 use crate::picture::{Found, OwnerPicture, Picture};
@@ -15,6 +15,8 @@ use crate::picture::{Found, OwnerPicture, Picture};
 const MOST_COMMANDS: usize = 256;
 /// The largest number of steps that wait for the game.
 const MOST_STEPS: u32 = 1000;
+/// The largest number of breakpoints.
+const MOST_BREAKPOINTS: usize = 32;
 
 pub(crate) struct Shared {
     pub(crate) waker: Arc<Waker>,
@@ -27,7 +29,9 @@ pub(crate) struct Shared {
     pub(crate) allows_commands: AtomicBool,
     pub(crate) is_paused: AtomicBool,
     steps: AtomicU32,
-    breakpoint: Mutex<Option<Breakpoint>>,
+    /// The number of `breakpoints`, which the game reads in each tick.
+    breaks: AtomicUsize,
+    breakpoints: Mutex<Vec<Breakpoint>>,
     pub(crate) is_closing: AtomicBool,
 }
 
@@ -65,11 +69,29 @@ impl Wanted {
     }
 }
 
-/// The game pauses when an owner enters this state.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+/// When the game pauses.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub(crate) struct Breakpoint {
     pub(crate) crowd: String,
-    pub(crate) state: String,
+    #[serde(flatten)]
+    pub(crate) at: StopAt,
+}
+
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum StopAt {
+    /// When an owner enters this state from outside, or a state in it.
+    State(String),
+    /// When the crowd's journal notes that an owner violates this property; with `None`, any property.
+    Property(Option<String>),
+}
+
+/// Why the game has paused at a breakpoint.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Stop {
+    pub(crate) crowd: String,
+    pub(crate) owner: String,
+    pub(crate) why: String,
 }
 
 /// Data from the game to the pages.
@@ -84,7 +106,7 @@ pub(crate) struct News {
     /// The outcomes of commands, by their numbers.
     pub(crate) outcomes: Vec<(u64, Outcome)>,
     /// Why the game has paused at a breakpoint.
-    pub(crate) stop: Option<String>,
+    pub(crate) stop: Option<Stop>,
 }
 
 impl Shared {
@@ -98,7 +120,8 @@ impl Shared {
             allows_commands: AtomicBool::new(false),
             is_paused: AtomicBool::new(false),
             steps: AtomicU32::new(0),
-            breakpoint: Mutex::default(),
+            breaks: AtomicUsize::new(0),
+            breakpoints: Mutex::default(),
             is_closing: AtomicBool::new(false),
         }
     }
@@ -141,8 +164,33 @@ impl Shared {
         self.is_paused.store(is_paused, Ordering::Relaxed);
     }
 
-    pub(crate) fn set_breakpoint(&self, breakpoint: Option<Breakpoint>) {
-        *lock(&self.breakpoint) = breakpoint;
+    /// Adds a breakpoint. Returns `false` if there are too many.
+    pub(crate) fn add_breakpoint(&self, breakpoint: Breakpoint) -> bool {
+        self.change_breakpoints(|all| {
+            all.retain(|other| *other != breakpoint);
+            let has_room = all.len() < MOST_BREAKPOINTS;
+            all.extend(has_room.then_some(breakpoint));
+            has_room
+        })
+    }
+
+    pub(crate) fn remove_breakpoint(&self, breakpoint: &Breakpoint) {
+        self.change_breakpoints(|all| all.retain(|other| other != breakpoint));
+    }
+
+    pub(crate) fn remove_breakpoints(&self) {
+        self.change_breakpoints(Vec::clear);
+    }
+
+    fn change_breakpoints<R>(&self, change: impl FnOnce(&mut Vec<Breakpoint>) -> R) -> R {
+        let mut all = lock(&self.breakpoints);
+        let result = change(&mut all);
+        self.breaks.store(all.len(), Ordering::Relaxed);
+        result
+    }
+
+    pub(crate) fn breakpoints(&self) -> Vec<Breakpoint> {
+        lock(&self.breakpoints).clone()
     }
 
     pub(crate) fn step(&self) {
@@ -170,10 +218,13 @@ impl Shared {
         Some(Wishes { watches: wishes.watches.clone(), commands, sent: wishes.sent })
     }
 
-    /// Returns the state at which the game pauses, if it is one of this crowd.
-    pub(crate) fn breakpoint(&self, crowd: &str) -> Option<String> {
-        let breakpoint = self.breakpoint.try_lock().ok()?;
-        breakpoint.as_ref().filter(|breakpoint| breakpoint.crowd == crowd).map(|breakpoint| breakpoint.state.clone())
+    /// Returns where the game pauses, as far as it concerns this crowd.
+    pub(crate) fn stops(&self, crowd: &str) -> Vec<StopAt> {
+        if self.breaks.load(Ordering::Relaxed) == 0 {
+            return Vec::new();
+        }
+        let Ok(all) = self.breakpoints.try_lock() else { return Vec::new() };
+        all.iter().filter(|breakpoint| breakpoint.crowd == crowd).map(|breakpoint| breakpoint.at.clone()).collect()
     }
 
     /// Returns whether the game should update now.

@@ -116,23 +116,41 @@ impl Page {
 #[derive(Deserialize)]
 pub(super) struct OfGame {
     game: String,
-    #[serde(rename = "do")]
+    #[serde(flatten)]
     command: Command,
 }
 
-#[derive(Clone, Copy, Deserialize, Serialize)]
-#[serde(rename_all = "snake_case")]
+/// The commands of an inspector that a page may send.
+#[derive(Deserialize, Serialize)]
+#[serde(rename_all = "snake_case", tag = "do")]
 enum Command {
     Pause,
     Resume,
     Step,
+    Break(Breakpoint),
+    Unbreak(Breakpoint),
+}
+
+#[derive(Deserialize, Serialize)]
+struct Breakpoint {
+    crowd: String,
+    #[serde(flatten)]
+    at: StopAt,
+}
+
+#[derive(Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum StopAt {
+    State(String),
+    /// With `None`, any property.
+    Property(Option<String>),
 }
 
 /// Passes a command on to a game that a page has watched.
 pub(super) fn command(shared: &Shared, of: &OfGame) -> Result<Value, Refusal> {
     let address = address(&of.game)?;
     let token = lock(&shared.tokens).get(&address).cloned().ok_or_else(|| "this game is not watched".to_owned())?;
-    let body = json!({ "do": of.command }).to_string();
+    let body = json!(of.command).to_string();
     let headers = format!("X-Demeanor-Token: {token}\r\nContent-Type: application/json\r\n");
     request(address, "POST /command", &headers, &body)?;
     Ok(json!({}))

@@ -14,6 +14,9 @@ import { Window, isShown, linesOf, textOf, textsOf } from "./window.mjs";
 const [program, gameProgram, executablePath, folder] = process.argv.slice(2);
 const WOLF = `initial = "roam"
 
+[properties]
+fed = { never = "hunger > 90" }
+
 [states.roam]
 exits = [{ to = "hunt", when = "hunger > 60" }]
 
@@ -51,7 +54,8 @@ async function end() {
 
 const port = await freePort();
 const url = await studio(program, place);
-const window = await Window.open(executablePath);
+// A text with a mistake has no picture.
+const window = await Window.open(executablePath, text => text.includes("422"));
 const { page, until } = window;
 /** The number of characters in each state of the picture. */
 const census = () => Object.fromEntries([...document.querySelectorAll("#layer [data-state]")].map(box => [box.querySelector(".name").textContent, box.querySelector(".census text")?.textContent ?? null]));
@@ -180,6 +184,33 @@ await inWindow(window, place, async () => {
     await said.next();
     await until("the game goes on", textOf, "2 characters, 2 awake, at 4.0 s", "#game-figures");
 
+    // Breakpoints.
+    await page.click("#layer [data-state='0']");
+    await page.click("#game-break");
+    await until("there is a breakpoint", textsOf, ["wolves: one enters roam ✕"], "#game-breaks button");
+    await until("the button says so", () => document.querySelector("#game-break").getAttribute("aria-pressed"), "true");
+    await page.click("#game-break-property");
+    await until("and another one", textsOf, ["wolves: one enters roam ✕", "wolves: a property fails ✕"], "#game-breaks button");
+    await tick(1);
+    await until("the game goes on as long as no wolf enters it", textOf, "The game is running.", "#game-status");
+    child.stdin.write("eat\n");
+    await tick(1);
+    await until("it stops when one does", textOf, "The game is paused: Wolf (2v1) has entered roam at 6.00 s, and 1 more in this tick.", "#game-status");
+    await page.click("#game-stopped");
+    await until("this one is followed", textOf, "roam for 0 s", "#game-path");
+    await page.click("#game-breaks button");
+    await until("a breakpoint is removed", textsOf, ["wolves: a property fails ✕"], "#game-breaks button");
+    await page.click("#game-pause");
+    await until("the game goes on", textOf, "The game is running.", "#game-status");
+    child.stdin.write("starve\n");
+    await tick(1);
+    await until("it stops when a property fails", textOf, "The game is paused: Wolf (1v1) violates fed in hunt at 7.00 s, and 1 more in this tick.", "#game-status");
+    await until("which is listed", textsOf, ["Wolf (2v1) fails fed in hunt at 7.0 s", "Wolf (1v1) fails fed in hunt at 7.0 s"], "#game-violated li");
+    await page.click("#game-breaks button");
+    await until("there are no breakpoints", isShown, false, "#game-breaks");
+    await page.click("#game-pause");
+    await until("the game is running again", textOf, "The game is running.", "#game-status");
+
     // Another file, and the end of the game.
     await page.select("#files", "door.toml");
     await until("in another file, nobody is", textOf, "wolves have none of these states: they run another machine. Open its file above, or choose other characters.", "#game-match");
@@ -197,6 +228,16 @@ await inWindow(window, place, async () => {
     await until("the game is watched no longer", isShown, false, "#game-figures");
     await until("the picture is as before", census, { roam: null, hunt: null });
     await end();
+
+    // A file that begins with a mistake.
+    writeFileSync(join(place, "owl.toml"), 'initial = "perch"\n\n[states.perch]\nexits = [{ to = "flie" }]\n\n[states.fly]\n');
+    await page.click("#tab-state");
+    await until("the file is found", () => [...document.querySelector("#files").options].map(option => option.value), ["door.toml", "owl.toml", "wolf.toml"]);
+    await page.select("#files", "owl.toml");
+    await until("its mistake is told in the panel", textOf, "The text has a mistake", "#details h3");
+    await until("and which one", () => document.querySelector("#details .error-text").textContent, "unknown state `flie`");
+    await page.click("#details button");
+    await until("and where", isShown, true, "#panel-text .cm-shown");
 
     if (folder) await takePicture();
     assert.deepEqual(window.complaints, []);

@@ -2,6 +2,7 @@
 //!
 //! Functions that visit all owners or entries do this in pieces of a fixed size, one in each tick, so that no tick takes long.
 
+mod breaks;
 mod longest;
 mod recent;
 mod search;
@@ -10,6 +11,7 @@ mod watched;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use self::breaks::Breaks;
 use self::longest::Sweep;
 use self::recent::Recently;
 use self::search::Search;
@@ -26,9 +28,6 @@ const EXITS: Duration = Duration::from_secs(2);
 /// The largest number of state names that are stored.
 const MOST_STATES: usize = 256;
 
-/// The largest number of changes in a tick that are compared with a breakpoint. Each takes about 5 ns.
-const MOST_CHANGES: usize = 1 << 16;
-
 /// The data of a crowd whose owners have keys of type `K`.
 pub(crate) struct Gather<K> {
     next_picture: Option<Instant>,
@@ -38,8 +37,7 @@ pub(crate) struct Gather<K> {
     recently: Recently<K>,
     pub(crate) watched: Vec<Watched<K>>,
     searches: Vec<Search>,
-    /// The number of changes that the journal had recorded in the last tick.
-    written: Option<u64>,
+    breaks: Breaks<K>,
     /// The version of the wishes for `watched` and `searches`.
     wishes: u64,
     /// A picture that the server had no time to take.
@@ -66,7 +64,7 @@ impl<K: Copy + Eq + std::hash::Hash> Gather<K> {
             recently: Recently::new(),
             watched: Vec::new(),
             searches: Vec::new(),
-            written: None,
+            breaks: Breaks::new(),
             wishes: 0,
             unposted: None,
             states: Vec::new(),
@@ -107,7 +105,9 @@ impl<K: Copy + Eq + std::hash::Hash> Gather<K> {
         if let Some(journal) = crowd.journal() {
             self.recently.go_on(journal, moment.now);
         }
-        self.pause_at_breakpoint(name, crowd, shared);
+        if let Some(journal) = crowd.journal() {
+            self.breaks.go_on(name, crowd, cx, journal, shared);
+        }
         for search in &mut self.searches {
             search.go_on(crowd, cx);
             if let Some(found) = search.news(is_due) {
@@ -129,29 +129,6 @@ impl<K: Copy + Eq + std::hash::Hash> Gather<K> {
         }
     }
 
-    /// Pauses the game if an owner has entered the state of a breakpoint since the last tick.
-    fn pause_at_breakpoint<C>(&mut self, name: &str, crowd: &C, shared: &Shared)
-    where
-        C: Crowd<Key = K> + ?Sized,
-    {
-        let Some(journal) = crowd.journal() else { return };
-        let written = journal.written();
-        // A journal that has been cleared or replaced starts again.
-        let seen = self.written.replace(written).filter(|seen| *seen <= written).unwrap_or(written);
-        let Some(state) = shared.breakpoint(name) else { return };
-        let new = usize::try_from(written - seen).unwrap_or(usize::MAX).min(MOST_CHANGES);
-        let mut entered = journal
-            .entries()
-            .rev()
-            .take(new)
-            .filter(|entry| entry.refused.is_none() && entry.ended.is_none() && entry.to == Some(&*state));
-        let Some(owner) = entered.next().map(|entry| entry.owner) else { return };
-        let (key, label) = (crowd.key_text(owner), crowd.label(owner).unwrap_or_default());
-        shared.pause(true);
-        // If the server is busy, the page does not hear why, but still that the game is paused.
-        shared.post(format!("{label} ({key}) has entered {state}"), |news, stop| news.stop = Some(stop));
-    }
-
     fn picture<C>(&mut self, name: &str, crowd: &C, cx: &C::Context<'_>, Moment { now, at }: Moment) -> Picture
     where
         C: Crowd<Key = K> + ?Sized,
@@ -161,6 +138,7 @@ impl<K: Copy + Eq + std::hash::Hash> Gather<K> {
             self.exits = crowd.exits().map(|exits| exits.into_iter().map(ExitPicture::from).collect());
         }
         let states = crowd.census(cx);
+        self.breaks.note(&states);
         for name in states.iter().flat_map(|count| &count.path) {
             if self.states.len() < MOST_STATES && !self.states.contains(name) {
                 self.states.push(name.clone());
@@ -177,7 +155,7 @@ impl<K: Copy + Eq + std::hash::Hash> Gather<K> {
             exits: self.exits.clone(),
             flow: crowd.journal().map(demeanor::Journal::flow),
             longest: self.longest(crowd, cx),
-            recent: crowd.journal().map(|_| self.recently.picture(crowd)),
+            recent: crowd.journal().map(|journal| self.recently.picture(crowd, journal)),
         }
     }
 

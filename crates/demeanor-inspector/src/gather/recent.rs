@@ -12,7 +12,7 @@ use demeanor::journal::{Entry, Guard};
 use rustc_hash::FxBuildHasher;
 
 use crate::crowd::Crowd;
-use crate::picture::{FlickeringOwner, Recent, RefusedOwner};
+use crate::picture::{FlickeringOwner, Recent, RefusedOwner, ViolatedProperty};
 
 /// The number of entries whose owners are checked in a tick. Each takes about 5 ns.
 const ENTRIES: usize = 4096;
@@ -133,7 +133,7 @@ impl<K: Copy + Eq + Hash> Recently<K> {
     }
 
     /// Returns the owners that stand out.
-    pub(super) fn picture<C: Crowd<Key = K> + ?Sized>(&self, crowd: &C) -> Recent {
+    pub(super) fn picture<C: Crowd<Key = K> + ?Sized>(&self, crowd: &C, journal: &Journal<K>) -> Recent {
         let mut all = self.owners.clone();
         for (owner, before) in &self.before {
             let counts = all.entry(*owner).or_insert(Counts { returns: 0, refusals: 0, ..*before });
@@ -156,7 +156,17 @@ impl<K: Copy + Eq + Hash> Recently<K> {
             let (owner, label) = label(key);
             FlickeringOwner { owner, label, count: counts.returns, between: counts.between.map(name) }
         });
-        Recent { one_in: self.mask + 1, refused: refused.collect(), flickering: flickering.collect() }
+        let violated = journal.violations().rev().take(MOST).map(|violation| {
+            let (owner, label) = label(violation.owner);
+            let (property, path) = (violation.property.to_string(), violation.path.to_string());
+            ViolatedProperty { owner, label, seconds: violation.time, property, path }
+        });
+        Recent {
+            one_in: self.mask + 1,
+            refused: refused.collect(),
+            flickering: flickering.collect(),
+            violated: violated.collect(),
+        }
     }
 }
 
@@ -216,7 +226,7 @@ mod tests {
             recently.go_on(batch.journal().unwrap(), now);
         }
         assert!(recently.owners.len() <= MOST_OWNERS, "{}", recently.owners.len());
-        let picture = recently.picture(&batch);
+        let picture = recently.picture(&batch, batch.journal().unwrap());
         assert!(picture.one_in > 1);
         let counts: Vec<_> = picture.flickering.iter().map(|owner| owner.count).collect();
         // The owners that were followed from the beginning were only partly counted while there were too many.
@@ -232,7 +242,7 @@ mod tests {
         let mut recently = Recently::new();
         let start = Instant::now();
         let counts = |recently: &Recently<_>, batch: &Batch<Guard>| {
-            recently.picture(batch).flickering.iter().map(|owner| owner.count).collect::<Vec<_>>()
+            recently.picture(batch, batch.journal().unwrap()).flickering.iter().map(|owner| owner.count).collect::<Vec<_>>()
         };
         recently.go_on(batch.journal().unwrap(), start);
         assert_eq!(counts(&recently, &batch), [3, 3]);

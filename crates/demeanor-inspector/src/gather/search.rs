@@ -10,6 +10,8 @@ use crate::shared::Wanted;
 const PIECE: usize = 1024;
 /// The largest number of results that are listed.
 const MOST: usize = 30;
+/// The largest number of owners in a state that are listed.
+const MOST_IN_STATE: usize = 1000;
 
 pub(super) struct Search {
     page: u64,
@@ -42,6 +44,7 @@ impl Search {
         let Self { wanted, found, exact, place, .. } = self;
         let text = wanted.text().to_lowercase();
         let by_state = matches!(wanted, Wanted::State(_));
+        let most = if by_state { MOST_IN_STATE } else { MOST };
         if *place == 0 && !by_state {
             // If the text is a complete key, its owner is found at once.
             let by_key = crowd.find(&found.text).map(|key| (found.text.clone(), crowd.label(key).unwrap_or_default()));
@@ -61,11 +64,11 @@ impl Search {
                 return;
             }
             found.matches += 1;
-            if is_exact && *exact < MOST {
+            if is_exact && *exact < most {
                 found.owners.insert(*exact, (name, label));
-                found.owners.truncate(MOST);
+                found.owners.truncate(most);
                 *exact += 1;
-            } else if found.owners.len() < MOST {
+            } else if found.owners.len() < most {
                 found.owners.push((name, label));
             }
         });

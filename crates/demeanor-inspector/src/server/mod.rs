@@ -16,8 +16,9 @@ use std::time::{Duration, Instant};
 
 use demeanor_loopback::{Answer, Application, Client, Clients, Reply, Request, Rules, event, start as serve, token};
 
+use self::news::Status;
 use self::routes::Action;
-use crate::shared::{Shared, Watch};
+use crate::shared::{Shared, Stop, Watch};
 
 /// How long the server waits for an answer from the game: many ticks of a running game.
 const GAME: Duration = Duration::from_secs(1);
@@ -31,7 +32,7 @@ pub(crate) fn start(listener: TcpListener) -> io::Result<(Arc<Shared>, JoinHandl
     let thread = serve(listener, rules, "demeanor-inspector", |waker| {
         let shared = Arc::new(Shared::new(waker));
         given = Some(Arc::clone(&shared));
-        Pages { shared, watches: HashMap::new(), asked: HashMap::new(), is_paused: None, alone_since: None }
+        Pages { shared, watches: HashMap::new(), asked: HashMap::new(), status: None, stop: None, alone_since: None }
     })?;
     given.map(|shared| (shared, thread)).ok_or_else(|| io::Error::other("the server has not been started"))
 }
@@ -42,8 +43,10 @@ struct Pages {
     watches: HashMap<Client, Watch>,
     /// The command whose outcome each client waits for.
     asked: HashMap<Client, u64>,
-    /// Whether the pages have been told that the game is paused.
-    is_paused: Option<bool>,
+    /// What the pages have been told of the game.
+    status: Option<Status>,
+    /// Why the game has paused at a breakpoint, until the next command.
+    stop: Option<Stop>,
     /// The time since which no page is open.
     alone_since: Option<Instant>,
 }
@@ -64,7 +67,10 @@ impl Application for Pages {
                 Reply::Answer(Answer::text(403, "the game does not allow commands"))
             }
             Action::Command(command) => match command.carry_out(&self.shared) {
-                Ok(answer) => Reply::Answer(answer),
+                Ok(answer) => {
+                    self.stop = None;
+                    Reply::Answer(answer)
+                }
                 Err(number) => {
                     self.asked.insert(client, number);
                     Reply::Later(GAME, routes::later())
@@ -96,9 +102,12 @@ impl Pages {
     /// Sends the news to the pages.
     fn tell(&mut self, clients: &mut Clients<'_>) {
         let news = self.shared.take_news();
-        let is_paused = self.shared.is_paused.load(Ordering::Relaxed);
-        if self.is_paused.replace(is_paused) != Some(is_paused) || news.stop.is_some() {
-            clients.publish(news::STATUS, news::status(is_paused, news.stop.as_deref()));
+        let paused = self.shared.is_paused.load(Ordering::Relaxed);
+        self.stop = news.stop.or(self.stop.take()).filter(|_| paused);
+        let status = Status { paused, stop: self.stop.clone(), breakpoints: self.shared.breakpoints() };
+        if self.status.as_ref() != Some(&status) {
+            clients.publish(news::STATUS, news::status(&status));
+            self.status = Some(status);
         }
         for picture in &news.pictures {
             clients.publish(&picture.crowd, event("picture", picture));
@@ -131,7 +140,7 @@ impl Pages {
         }
         // These data would be out of date when the next page connects.
         clients.retain(|name| name == news::STATUS);
-        self.shared.set_breakpoint(None);
+        self.shared.remove_breakpoints();
         if self.shared.is_paused.load(Ordering::Relaxed) {
             let since = *self.alone_since.get_or_insert(now);
             if now.duration_since(since) >= PAUSED_ALONE {

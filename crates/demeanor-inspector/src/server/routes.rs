@@ -23,9 +23,8 @@ pub(super) enum PageCommand {
     Pause,
     Resume,
     Step,
-    /// Pauses the game when an owner enters a state.
     Break(Breakpoint),
-    Unbreak,
+    Unbreak(Breakpoint),
     Owner(Command),
 }
 
@@ -36,8 +35,11 @@ impl PageCommand {
             Self::Pause => shared.pause(true),
             Self::Resume => shared.pause(false),
             Self::Step => shared.step(),
-            Self::Break(breakpoint) => shared.set_breakpoint(Some(breakpoint)),
-            Self::Unbreak => shared.set_breakpoint(None),
+            Self::Break(breakpoint) if !shared.add_breakpoint(breakpoint.clone()) => {
+                return Ok(Answer::text(503, "there are too many breakpoints"));
+            }
+            Self::Break(_) => {}
+            Self::Unbreak(breakpoint) => shared.remove_breakpoint(&breakpoint),
             Self::Owner(command) => {
                 let full = || Answer::text(503, "too many commands wait for the game");
                 return shared.add_command(command).map_or_else(|| Ok(full()), Err);

@@ -146,12 +146,16 @@ try {
     await page.click("#states [data-state=hunt] button");
     await page.click("#break");
     await until("there is a breakpoint", () => document.querySelector("#break").getAttribute("aria-pressed"), "true");
+    await until("which is listed", textsOf, ["wolves: one enters hunt ✕"], "#breaks button");
     await page.select("#target", "hunt");
     await page.click("[data-kind=force]");
-    await until("the game pauses when a wolf hunts", textOf, "Paused: Wolf (1v1) has entered hunt", "#status");
+    await until("the game pauses when a wolf hunts", textOf, "Paused: Wolf (1v1) has entered hunt at 5.00 s", "#status");
     await page.select("#target", "roam");
     await page.click("[data-kind=force]");
-    await page.click("#break");
+    await page.click("#stopped");
+    await until("the wolf that stopped it is shown", textOf, "Wolf (1v1)roam 0 s", "#path");
+    await page.click("#breaks button");
+    await until("the breakpoint is removed", isShown, false, "#breaks");
     await page.click("#pause");
     await until("the game goes on without it", textOf, "Live", "#status");
     await until("the wolf roams again", states, { roam: "1", hunt: "1" });

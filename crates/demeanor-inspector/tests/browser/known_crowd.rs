@@ -2,8 +2,12 @@
 //!
 //! ```text
 //! tick 3
+//! eat
+//! starve
 //! quit
 //! ```
+//!
+//! `eat` and `starve` set the hunger of the wolves to 10 and to 95.
 //!
 //! Its first argument is the address. The second one can be the file of the wolves, which is reloaded when it is saved. It prints the address of the page, and after each input line what it has done.
 
@@ -14,7 +18,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use demeanor::definition::{Definition, Vocabulary, Watch};
+use demeanor::definition::{Definition, PropertyWatch, Vocabulary, Watch};
 use demeanor::{Batch, Fsm, Journal, Owner, State, StateRef};
 use demeanor_inspector::{Crowd, Inspector};
 
@@ -84,14 +88,39 @@ impl State<Soldier> for March {
 
 struct Wolf {
     hunger: f64,
+    properties: PropertyWatch,
+}
+
+/// The context of the wolves.
+struct Forest {
+    seconds: f64,
+    definition: Definition<Wolf>,
 }
 
 impl Owner for Wolf {
-    type Context<'a> = f64;
+    type Context<'a> = Forest;
     type Message = ();
 
-    fn now(seconds: &f64) -> f64 {
-        *seconds
+    fn now(forest: &Forest) -> f64 {
+        forest.seconds
+    }
+}
+
+/// Writes the properties of the file that wolves violate into their journal.
+fn check_properties(wolves: &mut Batch<Wolf>, forest: &mut Forest) {
+    for key in wolves.keys().collect::<Vec<_>>() {
+        let check = |wolf: &mut Wolf, fsm: &mut Fsm<'_, Wolf>, forest: &mut Forest| {
+            let mut watch = std::mem::take(&mut wolf.properties);
+            let violated = forest.definition.check_properties(&mut watch, wolf, fsm, forest);
+            wolf.properties = watch;
+            (violated, fsm.active_states().map(ToString::to_string).collect::<Vec<_>>())
+        };
+        let Some((violated, path)) = wolves.with(key, forest, check) else { continue };
+        for property in violated {
+            if let Some(journal) = wolves.journal_mut() {
+                journal.note_violation(key, &property, &path, forest.seconds);
+            }
+        }
     }
 }
 
@@ -119,10 +148,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         None => Definition::parse(FILE, &vocabulary)?,
     };
     let mut watch = file.map(|file| Watch::new(&definition, file)).transpose()?;
+    let mut forest = Forest { seconds, definition: definition.clone() };
     let mut wolves = Batch::new();
     wolves.set_journal(Some(Journal::new(1000)));
     for hunger in [35.0, 65.0] {
-        wolves.spawn(Wolf { hunger }, definition.initial(), &mut seconds);
+        wolves.spawn(Wolf { hunger, properties: PropertyWatch::default() }, definition.initial(), &mut forest);
     }
 
     let (said, lines) = mpsc::channel();
@@ -131,8 +161,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     loop {
         // A request of the browser is handled within this time.
         match lines.recv_timeout(Duration::from_millis(5)) {
-            Ok(line) => match line.split_once(' ') {
-                Some(("tick", count)) => ticks += count.parse::<u32>()?,
+            Ok(line) => match line.split_once(' ').unwrap_or((&line, "")) {
+                ("tick", count) => ticks += count.parse::<u32>()?,
+                ("eat", _) => wolves.iter_mut().for_each(|(_, wolf)| wolf.hunger = 10.0),
+                ("starve", _) => wolves.iter_mut().for_each(|(_, wolf)| wolf.hunger = 95.0),
                 _ => return Ok(()),
             },
             Err(RecvTimeoutError::Timeout) => {}
@@ -142,16 +174,18 @@ fn main() -> Result<(), Box<dyn Error>> {
             eprintln!("{problems}");
         }
         inspector.obey("soldiers", &mut soldiers, &mut seconds);
-        inspector.obey("wolves", &mut wolves, &mut seconds);
+        inspector.obey("wolves", &mut wolves, &mut forest);
         if ticks > 0 && inspector.should_update() {
             ticks -= 1;
             seconds += 1.0;
             soldiers.update(&mut seconds);
-            wolves.update(&mut seconds);
+            forest.seconds = seconds;
+            wolves.update(&mut forest);
+            check_properties(&mut wolves, &mut forest);
             println!("{seconds}");
         }
-        inspector.explain("wolves", &definition, &mut wolves, &mut seconds);
+        inspector.explain("wolves", &definition, &mut wolves, &mut forest);
         inspector.show("soldiers", &soldiers, &seconds);
-        inspector.show("wolves", &wolves.with_definition(&definition), &seconds);
+        inspector.show("wolves", &wolves.with_definition(&definition), &forest);
     }
 }

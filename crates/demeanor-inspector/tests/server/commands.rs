@@ -6,7 +6,7 @@ use demeanor::Batch;
 use serde_json::json;
 
 use super::client::{command, command_request, command_while, connected, status_of};
-use super::{Guard, guards, inspector, page_of, wait_until};
+use super::{Guard, Patrol, Rest, Stunned, guards, inspector, page_of, wait_until};
 
 const REFUSED: &str = "HTTP/1.1 403 Forbidden";
 const ACCEPTED: &str = "HTTP/1.1 202 Accepted";
@@ -124,4 +124,71 @@ fn commands_that_nobody_takes_do_not_pile_up() {
     });
     assert_eq!(taken, 256);
     assert_eq!(status_of(inspector.address(), "/"), "HTTP/1.1 200 OK");
+}
+
+#[test]
+fn the_game_pauses_when_an_owner_enters_a_state_from_outside_or_a_state_in_it() {
+    let mut inspector = inspector().allow_commands();
+    let address = inspector.address();
+    let (mut batch, [bob, elsa, joe]) = guards();
+    let page = page_of(&inspector);
+    page.wait("picture", || inspector.show("guards", &batch, &0.0), |_| true);
+    let duty = json!({ "do": "break", "crowd": "guards", "state": "Duty" });
+    assert_eq!(command(address, &page.token, &duty), ACCEPTED);
+    let told = page.wait("status", || {}, |told| told["breakpoints"] != json!([]));
+    assert_eq!(told["breakpoints"], json!([{ "crowd": "guards", "state": "Duty" }]));
+    // They are in it, and do not enter it.
+    batch.force_state(bob, &Patrol, &mut 1.0);
+    batch.force_state(elsa, &Stunned, &mut 1.0);
+    batch.force_state(joe, &Stunned, &mut 1.0);
+    inspector.show("guards", &batch, &1.0);
+    assert!(inspector.should_update());
+    batch.force_state(elsa, &Patrol, &mut 2.0);
+    batch.force_state(joe, &Patrol, &mut 2.0);
+    inspector.show("guards", &batch, &2.0);
+    assert!(!inspector.should_update());
+    let told = page.wait("status", || inspector.show("guards", &batch, &2.0), |told| !told["stop"].is_null());
+    let why = "Elsa (2v1) has entered Duty at 2.00 s, and 1 more in this tick";
+    assert_eq!(told["stop"], json!({ "crowd": "guards", "owner": "2v1", "why": why }));
+    assert_eq!(command(address, &page.token, &json!({ "do": "resume" })), ACCEPTED);
+    page.wait("status", || {}, |told| told["stop"].is_null() && told["paused"] == false);
+    assert_eq!(command(address, &page.token, &json!({ "do": "unbreak", "crowd": "guards", "state": "Duty" })), ACCEPTED);
+    batch.force_state(bob, &Rest, &mut 3.0);
+    batch.force_state(bob, &Patrol, &mut 3.0);
+    inspector.show("guards", &batch, &3.0);
+    assert!(inspector.should_update(), "the breakpoint is removed");
+}
+
+#[test]
+fn the_game_pauses_when_a_property_fails() {
+    let mut inspector = inspector().allow_commands();
+    let address = inspector.address();
+    let (mut batch, [bob, elsa, _]) = guards();
+    let page = page_of(&inspector);
+    let fails = |batch: &mut Batch<Guard>, key, property, seconds| {
+        batch.journal_mut().unwrap().note_violation(key, property, ["Duty", "Patrol"], seconds);
+    };
+    fails(&mut batch, bob, "calm", 1.0);
+    page.wait("picture", || inspector.show("guards", &batch, &1.0), |_| true);
+    let calm = json!({ "do": "break", "crowd": "guards", "property": "calm" });
+    assert_eq!(command(address, &page.token, &calm), ACCEPTED);
+    fails(&mut batch, bob, "awake", 2.0);
+    inspector.show("guards", &batch, &2.0);
+    assert!(inspector.should_update(), "another property, and an older violation");
+    fails(&mut batch, elsa, "calm", 3.0);
+    inspector.show("guards", &batch, &3.0);
+    assert!(!inspector.should_update());
+    let told = page.wait("status", || inspector.show("guards", &batch, &3.0), |told| !told["stop"].is_null());
+    assert_eq!(told["stop"]["why"], "Elsa (2v1) violates calm in Duty > Patrol at 3.00 s");
+    let any = json!({ "do": "break", "crowd": "guards", "property": null });
+    assert_eq!(command(address, &page.token, &any), ACCEPTED);
+    assert_eq!(command(address, &page.token, &json!({ "do": "resume" })), ACCEPTED);
+    inspector.show("guards", &batch, &3.0);
+    assert!(inspector.should_update());
+    fails(&mut batch, bob, "brave", 4.0);
+    inspector.show("guards", &batch, &4.0);
+    assert!(!inspector.should_update());
+    let told = page.wait("picture", || inspector.show("guards", &batch, &4.0), |told| told["seconds"] == 4.0);
+    let first = json!({ "owner": "1v1", "label": "Bob", "seconds": 4.0, "property": "brave", "path": "Duty > Patrol" });
+    assert_eq!(told["recent"]["violated"][0], first);
 }

@@ -55,6 +55,7 @@ fn the_counts_and_the_flow_of_a_batch_are_told() {
                     { "owner": "2v1", "label": "Elsa", "count": 1, "to": "Rest", "guard": "Rest.can_enter" },
                 ],
                 "flickering": [],
+                "violated": [],
             },
         })
     );
@@ -417,4 +418,15 @@ fn an_owner_with_regions_is_counted_in_each_region() {
     let mut cast = Cast::new(());
     cast.spawn("Bob", Agent::new(Miner, StateMachine::new(&Shift))).ok().unwrap();
     assert_eq!(Crowd::census(&cast, &cast), counts);
+}
+
+#[test]
+fn the_owners_in_a_state_are_listed_up_to_a_thousand_and_all_are_counted() {
+    let mut inspector = inspector();
+    let mut batch: Batch<Guard> = (0..1200).map(|_| (Guard { name: "Bob", is_tired: false }, &Rest)).collect();
+    batch.insert(Guard { name: "Elsa", is_tired: false }, &Patrol);
+    let page = Page::open(inspector.address(), "?crowd=guards&state=Rest");
+    let told = page.wait("found", || inspector.show("guards", &batch, &0.0), |told| told["seen"] == 1201);
+    assert_eq!(told["matches"], 1200);
+    assert_eq!(told["owners"].as_array().unwrap().len(), 1000);
 }
