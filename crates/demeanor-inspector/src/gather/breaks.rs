@@ -38,14 +38,8 @@ impl<K: Copy + Eq> Breaks<K> {
     }
 
     /// Pauses the game if something at which it should pause has happened since the last tick.
-    pub(super) fn go_on<C>(
-        &mut self,
-        name: &str,
-        crowd: &C,
-        cx: &C::Context<'_>,
-        journal: &Journal<K>,
-        shared: &Shared,
-    ) where
+    pub(super) fn go_on<C>(&mut self, name: &str, crowd: &C, cx: &C::Context<'_>, journal: &Journal<K>, shared: &Shared)
+    where
         C: Crowd<Key = K> + ?Sized,
     {
         let is_first = self.written.is_none();
@@ -66,9 +60,8 @@ impl<K: Copy + Eq> Breaks<K> {
         }
         let found = stops.iter().find_map(|stop| match stop {
             StopAt::State(state) => {
-                first(changes().filter(|entry| self.enters(entry, state)).map(|entry| (entry.owner, entry.time))).map(
-                    |(owner, time, others)| (owner, format!("has entered {state} at {time:.2} s{}", and(others))),
-                )
+                first(changes().filter(|entry| self.enters(entry, state)).map(|entry| (entry.owner, entry.time)))
+                    .map(|(owner, time, others)| (owner, format!("has entered {state} at {time:.2} s{}", and(others))))
             }
             StopAt::Property(property) => {
                 let new = journal.violations().rev().take_while(|violation| Some(*violation) != before.as_ref());

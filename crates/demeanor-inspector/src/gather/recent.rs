@@ -242,7 +242,12 @@ mod tests {
         let mut recently = Recently::new();
         let start = Instant::now();
         let counts = |recently: &Recently<_>, batch: &Batch<Guard>| {
-            recently.picture(batch, batch.journal().unwrap()).flickering.iter().map(|owner| owner.count).collect::<Vec<_>>()
+            recently
+                .picture(batch, batch.journal().unwrap())
+                .flickering
+                .iter()
+                .map(|owner| owner.count)
+                .collect::<Vec<_>>()
         };
         recently.go_on(batch.journal().unwrap(), start);
         assert_eq!(counts(&recently, &batch), [3, 3]);

@@ -152,7 +152,10 @@ fn the_game_pauses_when_an_owner_enters_a_state_from_outside_or_a_state_in_it() 
     assert_eq!(told["stop"], json!({ "crowd": "guards", "owner": "2v1", "why": why }));
     assert_eq!(command(address, &page.token, &json!({ "do": "resume" })), ACCEPTED);
     page.wait("status", || {}, |told| told["stop"].is_null() && told["paused"] == false);
-    assert_eq!(command(address, &page.token, &json!({ "do": "unbreak", "crowd": "guards", "state": "Duty" })), ACCEPTED);
+    assert_eq!(
+        command(address, &page.token, &json!({ "do": "unbreak", "crowd": "guards", "state": "Duty" })),
+        ACCEPTED
+    );
     batch.force_state(bob, &Rest, &mut 3.0);
     batch.force_state(bob, &Patrol, &mut 3.0);
     inspector.show("guards", &batch, &3.0);
