@@ -2,6 +2,7 @@
 
 import { make, refill, seconds } from "./elements.js";
 import { Flow } from "./flow.js";
+import { Past } from "./past.js";
 import { Refused, ask } from "./server.js";
 
 /** How many changes of a character are listed, and how many differences between the file and the game. */
@@ -19,7 +20,7 @@ export class Game {
     /** `watch(wish)` asks the server for a game's news. `picture` shows them, `machine()` returns the names of the states and the exits
      * of the machine in the picture and whether its text was edited, and `choose(name)` selects a state. */
     constructor({ watch, picture, machine, choose }) {
-        Object.assign(this, { watch, picture, machine, choose, address: null, wish: {}, crowds: new Map(), chosen: null, owner: null, isShown: false, selected: null, breakpoints: [], reason: null });
+        Object.assign(this, { watch, picture, machine, choose, address: null, wish: {}, crowds: new Map(), chosen: null, owner: null, isShown: false, selected: null, breakpoints: [], reason: null, moment: null });
         this.#build();
     }
 
@@ -38,6 +39,9 @@ export class Game {
         this.breaks = part("ul", { id: "game-breaks", class: "chips", "aria-label": "Breakpoints", hidden: true });
         this.chooser = part("select", { id: "game-crowd", "aria-label": "Characters", onchange: () => this.#chooseCrowd(this.chooser.value) });
         this.figures = part("span", { id: "game-figures", class: "soft" });
+        this.slider = part("input", { id: "game-moment", type: "range", min: 0, step: 1, "aria-label": "Moment that is shown", oninput: () => this.#goTo(Number(this.slider.value)) });
+        this.then = part("output", { id: "game-then", for: "game-moment" });
+        this.back = part("button", { id: "game-live", "aria-pressed": "true", onclick: () => this.#goTo(Infinity) }, "Live");
         this.match = part("p", { id: "game-match", role: "status" });
         this.differences = part("ul", { class: "plain", "aria-label": "What is different in the game" });
         this.list = part("button", { id: "game-list", type: "button", hidden: true });
@@ -51,8 +55,9 @@ export class Game {
         this.found = part("ul", { id: "game-found", class: "plain", "aria-label": "Characters that were found" });
         this.foundNote = part("p", { id: "game-found-note", class: "soft", role: "status", hidden: true });
         this.about = part("div", { id: "game-owner" });
-        this.seen = part("div", { hidden: true }, part("div", { class: "bar" }, this.chooser, this.figures), this.match, this.differences,
-            this.breaking, part("h3", {}, "One character"), search, this.foundNote, this.found, this.about);
+        this.before = part("p", { id: "game-before", hidden: true });
+        this.seen = part("div", { hidden: true }, part("div", { class: "bar" }, this.chooser, this.figures), part("div", { class: "bar moments" }, this.slider, this.then, this.back), this.match, this.differences,
+            this.breaking, part("h3", {}, "One character"), search, this.foundNote, this.found, this.before, this.about);
         document.getElementById("panel-game").replaceChildren(form, this.advice, part("div", { class: "bar" }, this.status, this.stopped, part("span", { class: "spacer" }), this.commands), this.seen);
     }
 
@@ -86,7 +91,7 @@ export class Game {
 
     /** What is known of a game that has ended. */
     #forget() {
-        Object.assign(this, { crowds: new Map(), owner: null, breakpoints: [], reason: null });
+        Object.assign(this, { crowds: new Map(), owner: null, breakpoints: [], reason: null, moment: null });
         this.seen.hidden = this.commands.hidden = this.stopped.hidden = true;
         this.picture.showGame(null);
     }
@@ -104,6 +109,7 @@ export class Game {
 
     #chooseCrowd(name) {
         this.chosen = name;
+        this.moment = null;
         this.#want({});
         this.#show();
     }
@@ -203,12 +209,44 @@ export class Game {
     #picture(picture) {
         const name = picture.crowd;
         let crowd = this.crowds.get(name);
-        if (!crowd || picture.at < crowd.picture.at) this.crowds.set(name, crowd = { flow: new Flow(), since: null, isSame: null });
+        if (!crowd || picture.at < crowd.picture.at) {
+            this.crowds.set(name, crowd = { flow: new Flow(), past: new Past(), since: null, isSame: null });
+            this.#takePast(name, crowd);
+        }
         crowd.picture = picture;
         crowd.flow.note(picture);
+        crowd.past.note(picture);
         this.#live();
         this.seen.hidden = false;
         this.#show();
+    }
+
+    /** Asks for what was before the game was watched. */
+    async #takePast(name, crowd) {
+        try {
+            crowd.past.extend(await ask("history", { game: this.address, crowd: encodeURIComponent(name) }));
+            if (this.crowds.get(name) === crowd) this.#show();
+        } catch { /* A game with another version may not have it. */ }
+    }
+
+    /** The moment that is shown: only in the past. */
+    #moment(crowd) {
+        return this.moment === null || !crowd ? null : crowd.past.moments[crowd.past.place(this.moment)];
+    }
+
+    #goTo(nth) {
+        const moments = this.crowds.get(this.crowd)?.past.moments ?? [];
+        this.moment = nth < moments.length - 1 ? moments[nth].at : null;
+        this.#show();
+        this.#highlight();
+    }
+
+    #showMoment({ past }, then) {
+        this.slider.max = past.moments.length - 1;
+        this.slider.value = then ? past.place(this.moment) : past.moments.length - 1;
+        this.then.textContent = then ? `At ${then.seconds.toFixed(1)} s` : "Now";
+        this.slider.setAttribute("aria-valuetext", this.then.textContent);
+        this.back.setAttribute("aria-pressed", String(!then));
     }
 
     /** The name of the characters that are shown: those that the user has chosen, or the first ones that have states of the picture. */
@@ -230,13 +268,15 @@ export class Game {
         this.chooser.value = this.crowd;
         const crowd = this.crowds.get(this.crowd);
         if (!crowd) return;
-        const { picture } = crowd;
+        const then = this.#moment(crowd);
+        this.#showMoment(crowd, then);
+        const picture = then ? { ...then, awake: null, states: crowd.past.states(then) } : crowd.picture;
         const awake = picture.awake === null ? "" : `, ${grouped.format(picture.awake)} awake`;
         this.figures.textContent = `${grouped.format(picture.owners)} ${picture.owners === 1 ? "character" : "characters"}${awake}, at ${picture.seconds.toFixed(1)} s`;
         this.#compare(crowd);
         this.#showBreaks();
         const isHere = this.#knows(crowd);
-        this.picture.showGame(isHere ? { states: picture.states, owners: picture.owners, ways: crowd.flow.rates?.ways ?? new Map() } : null);
+        this.picture.showGame(isHere ? { states: picture.states, owners: picture.owners, ways: then ? new Map() : crowd.flow.rates?.ways ?? new Map() } : null);
     }
 
     /** Says whether the game has the exits of the text. */
@@ -320,10 +360,14 @@ export class Game {
 
     /** Shows in the picture where the character is, and what it did last. */
     #highlight() {
+        this.before.hidden = !this.owner || !this.#moment(this.crowds.get(this.wish.crowd));
         if (!this.isShown) return;
         const { report, entries } = this.owner ?? {};
-        const names = report ? [report, ...report.regions ?? []].flatMap(({ path }) => path.map(({ name }) => name)) : [];
-        const last = (entries ?? []).filter(entry => !entry.refused && !entry.ended).at(-1);
+        const then = this.#moment(this.crowds.get(this.wish.crowd));
+        const before = report && then && this.crowds.get(this.wish.crowd).past.path(then.seconds, this.owner);
+        if (then) this.before.textContent = `At ${then.seconds.toFixed(1)} s: ${before?.join(" › ") ?? "not known, the journal does not reach back so far"}`;
+        const names = !report ? [] : then ? before ?? [] : [report, ...report.regions ?? []].flatMap(({ path }) => path.map(({ name }) => name));
+        const last = (entries ?? []).filter(entry => !entry.refused && !entry.ended && (!then || entry.seconds <= then.seconds)).at(-1);
         this.picture.highlight(this.picture.ids(names), last ? this.picture.between(last.from, last.to).map(exit => ({ exit })) : []);
     }
 

@@ -19,7 +19,7 @@ use crate::gather::{Gather, Moment};
 use crate::guards;
 use crate::kinds::Kinds;
 use crate::server;
-use crate::shared::{Shared, Watch, Wishes};
+use crate::shared::{Attention, Shared, Watch, Wishes};
 use crate::waiting::Waiting;
 
 /// The largest number of crowds. Otherwise a game that makes up names would fill the memory.
@@ -40,6 +40,8 @@ pub struct Inspector {
     watches: Vec<Watch>,
     wishes: u64,
     commands: Waiting,
+    /// The attention for which all crowds have been sampled.
+    idle: Attention,
 }
 
 impl Inspector {
@@ -89,6 +91,7 @@ impl Inspector {
             watches: Vec::new(),
             wishes: 0,
             commands: Waiting::default(),
+            idle: Attention::default(),
         })
     }
 
@@ -116,7 +119,7 @@ impl Inspector {
     #[inline]
     #[must_use]
     pub fn is_watched(&self) -> bool {
-        self.shared.has_listeners()
+        self.shared.attention().has_listeners()
     }
 
     /// Shows the current state of a crowd under a name. Call it once in each tick, after the update.
@@ -124,7 +127,7 @@ impl Inspector {
     /// Each crowd needs its own name. If two crowds are shown under one name, the page alternates between them; if they have
     /// different types, a warning is logged.
     ///
-    /// While no page is open, this does nothing.
+    /// While no page is open, this counts the owners in each state once a second, for the history that a page shows later.
     ///
     /// # Examples
     ///
@@ -146,23 +149,27 @@ impl Inspector {
     /// ```
     #[inline]
     pub fn show<C: Crowd + ?Sized>(&mut self, name: &str, crowd: &C, cx: &C::Context<'_>) {
-        if self.shared.has_listeners() {
-            self.look(name, crowd, cx);
+        let attention = self.shared.attention();
+        if attention != self.idle {
+            self.look(name, crowd, cx, attention);
         }
     }
 
-    /// Like [`show`](Self::show), but the crowd is only created while a page is open.
+    /// Like [`show`](Self::show), but the crowd is only created while a page is open, and once a second.
     #[inline]
     pub fn show_with<C: Crowd>(&mut self, name: &str, crowd: impl FnOnce() -> C, cx: &C::Context<'_>) {
-        if self.shared.has_listeners() {
-            self.look(name, &crowd(), cx);
+        let attention = self.shared.attention();
+        if attention != self.idle {
+            self.look(name, &crowd(), cx, attention);
         }
     }
 
     #[cold]
-    fn look<C: Crowd + ?Sized>(&mut self, name: &str, crowd: &C, cx: &C::Context<'_>) {
-        self.take_wishes();
-        self.commands.shown(name, &self.shared);
+    fn look<C: Crowd + ?Sized>(&mut self, name: &str, crowd: &C, cx: &C::Context<'_>, attention: Attention) {
+        if attention.has_listeners() {
+            self.take_wishes();
+            self.commands.shown(name, &self.shared);
+        }
         let now = Instant::now();
         let moment = Moment { now, at: now.duration_since(self.began).as_secs_f64() };
         let Some(place) = self.place_of::<C::Key>(name) else { return };
@@ -172,10 +179,14 @@ impl Inspector {
                 "two crowds are shown under the name {name}, a {one} and a {other}: give each a name of its own"
             );
         }
-        let Self { gathers, shared, watches, wishes, .. } = self;
-        if let Some(gather) = gathers[place].1.downcast_mut::<Gather<C::Key>>() {
+        let Self { gathers, shared, watches, wishes, idle, .. } = self;
+        let Some(gather) = gathers[place].1.downcast_mut::<Gather<C::Key>>() else { return };
+        if attention.has_listeners() {
             gather.set_wishes(*wishes, name, watches);
             gather.look(name, crowd, cx, moment, shared);
+        } else if !gather.sample(name, crowd, cx, moment.at, (attention, shared)) {
+            // This crowd is shown for the second time, so all crowds of a tick have been sampled.
+            *idle = attention;
         }
     }
 
@@ -375,7 +386,7 @@ impl Inspector {
 
     /// Returns the data of a crowd with this name, while a page is connected.
     fn gather<K: Copy + Eq + std::hash::Hash + Send + Sync + 'static>(&mut self, name: &str) -> Option<&mut Gather<K>> {
-        if !self.shared.has_listeners() {
+        if !self.is_watched() {
             return None;
         }
         let (_, gather) = self.gathers.iter_mut().find(|(other, _)| other == name)?;

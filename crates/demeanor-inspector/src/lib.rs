@@ -47,10 +47,10 @@
 //!
 //! # What it costs
 //!
-//! With no page open, [`show`](Inspector::show) only reads a number. With a page open, it collects counts four times a second;
-//! a batch knows these without visiting its owners. Longer work, such as the search for the longest stays, is spread over
-//! ticks. A single owner is inspected only while a page watches it. The server has its own thread, for which the game never
-//! waits.
+//! With no page open, [`show`](Inspector::show) only reads a number, and once a second counts the owners in each state. With a
+//! page open, it collects counts four times a second; a batch knows these without visiting its owners. Longer work, such as the
+//! search for the longest stays, is spread over ticks. A single owner is inspected only while a page watches it. The server has its
+//! own thread, for which the game never waits.
 //!
 //! # Who can see it
 //!

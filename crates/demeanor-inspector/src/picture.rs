@@ -5,17 +5,24 @@ use std::sync::Arc;
 use demeanor::{Cause, Flow, MachineReport};
 use serde::Serialize;
 
-/// A crowd at one moment.
+/// How many owners of a crowd are in each state at one moment.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Picture {
+pub(crate) struct Sample {
     pub(crate) crowd: String,
-    /// The time of the picture, in seconds since the inspector was created.
+    /// The time, in seconds since the inspector was created.
     pub(crate) at: f64,
     /// The game's time.
     pub(crate) seconds: f64,
     pub(crate) owners: usize,
-    pub(crate) awake: Option<usize>,
     pub(crate) states: Vec<StatePicture>,
+}
+
+/// A crowd at one moment.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Picture {
+    #[serde(flatten)]
+    pub(crate) sample: Sample,
+    pub(crate) awake: Option<usize>,
     /// The exits in the file of the states, if there is a file.
     pub(crate) exits: Option<Arc<[ExitPicture]>>,
     /// The journal's counts since the beginning, if there is a journal.

@@ -9,7 +9,7 @@ use demeanor_loopback::Waker;
 use serde::{Deserialize, Serialize};
 
 use crate::command::{Command, Outcome, Sent};
-use crate::picture::{Found, OwnerPicture, Picture};
+use crate::picture::{Found, OwnerPicture, Picture, Sample};
 
 /// The largest number of commands that wait for the game.
 const MOST_COMMANDS: usize = 256;
@@ -20,8 +20,8 @@ const MOST_BREAKPOINTS: usize = 32;
 
 pub(crate) struct Shared {
     pub(crate) waker: Arc<Waker>,
-    /// The number of open pages.
-    listeners: AtomicUsize,
+    /// The number of open pages, and above it in the upper half the number of samples that the server has asked for.
+    attention: AtomicU64,
     /// Increases with every change of `wishes`.
     wishes_version: AtomicU64,
     wishes: Mutex<Wishes>,
@@ -33,6 +33,20 @@ pub(crate) struct Shared {
     breaks: AtomicUsize,
     breakpoints: Mutex<Vec<Breakpoint>>,
     pub(crate) is_closing: AtomicBool,
+}
+
+/// How much the game has to do: nothing, as long as this is what it was when the game had done all.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Attention(u64);
+
+/// The bits of an [`Attention`] that count the open pages.
+const LISTENERS: u64 = u32::MAX as u64;
+
+impl Attention {
+    #[inline]
+    pub(crate) fn has_listeners(self) -> bool {
+        self.0 & LISTENERS > 0
+    }
 }
 
 /// Data from the pages to the game.
@@ -99,6 +113,8 @@ pub(crate) struct Stop {
 pub(crate) struct News {
     /// The newest picture of each crowd.
     pub(crate) pictures: Vec<Picture>,
+    /// The newest sample of each crowd.
+    pub(crate) samples: Vec<Sample>,
     /// The newest picture of the owner that each page watches, by the page's number.
     pub(crate) owners: Vec<(u64, OwnerPicture)>,
     /// The newest results of each page's search, by the page's number.
@@ -113,7 +129,7 @@ impl Shared {
     pub(crate) fn new(waker: Arc<Waker>) -> Self {
         Self {
             waker,
-            listeners: AtomicUsize::new(0),
+            attention: AtomicU64::new(0),
             wishes_version: AtomicU64::new(0),
             wishes: Mutex::default(),
             news: Mutex::default(),
@@ -127,15 +143,21 @@ impl Shared {
     }
 
     #[inline]
-    pub(crate) fn has_listeners(&self) -> bool {
-        self.listeners.load(Ordering::Relaxed) > 0
+    pub(crate) fn attention(&self) -> Attention {
+        Attention(self.attention.load(Ordering::Relaxed))
     }
 }
 
 /// The operations of the server.
 impl Shared {
     pub(crate) fn set_listeners(&self, listeners: usize) {
-        self.listeners.store(listeners, Ordering::Relaxed);
+        let Attention(before) = self.attention();
+        self.attention.store(before & !LISTENERS | listeners as u64 & LISTENERS, Ordering::Relaxed);
+    }
+
+    /// Asks the game for a sample of each crowd.
+    pub(crate) fn ask_for_samples(&self) {
+        self.attention.fetch_add(LISTENERS + 1, Ordering::Relaxed);
     }
 
     pub(crate) fn set_watches(&self, watches: Vec<Watch>) {
@@ -249,10 +271,15 @@ impl Shared {
 
 impl News {
     pub(crate) fn add_picture(&mut self, picture: Picture) {
-        match self.pictures.iter_mut().find(|other| other.crowd == picture.crowd) {
+        match self.pictures.iter_mut().find(|other| other.sample.crowd == picture.sample.crowd) {
             Some(other) => *other = picture,
             None => self.pictures.push(picture),
         }
+    }
+
+    pub(crate) fn add_sample(&mut self, sample: Sample) {
+        self.samples.retain(|other| other.crowd != sample.crowd);
+        self.samples.push(sample);
     }
 
     pub(crate) fn add_owner(&mut self, of_page: (u64, OwnerPicture)) {

@@ -16,6 +16,9 @@ pub use events::{Bytes, event};
 /// The part of the pages that counts changes: a script with the class `Flow` and the function `way`.
 pub const FLOW: &str = include_str!("../page/flow.js");
 
+/// A script that keeps how many owners were in each state, for pages that show an inspector's pictures. It has the class `Past`.
+pub const PAST: &str = include_str!("../page/past.js");
+
 #[doc(no_inline)]
 pub use mio::Waker;
 pub use request::{Read, Request, decoded};

@@ -2,13 +2,13 @@
 
 use std::io;
 
-use demeanor_loopback::{Answer, FLOW, token};
+use demeanor_loopback::{Answer, FLOW, PAST, token};
 
 const PAGE: &str = include_str!("../../studio/page.html");
 const NONCE: &str = "{{nonce}}";
 
-/// A part that the inspector's page has, too.
-const FLOW_PATH: &str = "/flow.js";
+/// The parts that the inspector's page has, too. By path: the content, and what it exports.
+const COMMON: [(&str, &str, &str); 2] = [("/flow.js", FLOW, "Flow, way"), ("/past.js", PAST, "Past")];
 
 const SCRIPT: &str = "text/javascript";
 
@@ -36,8 +36,8 @@ pub(super) fn asset(path: &str) -> io::Result<Option<Answer>> {
     if path == "/" {
         return page().map(Some);
     }
-    if path == FLOW_PATH {
-        return Ok(Some(Answer::of(200, SCRIPT, format!("{FLOW}\nexport {{ Flow, way }};\n"))));
+    if let Some((_, content, exports)) = COMMON.iter().find(|(at, ..)| *at == path) {
+        return Ok(Some(Answer::of(200, SCRIPT, format!("{content}\nexport {{ {exports} }};\n"))));
     }
     let file = FILES.iter().find(|(at, ..)| *at == path);
     Ok(file.map(|(_, content_type, content)| Answer::of(200, content_type, *content)))
@@ -72,7 +72,7 @@ mod tests {
         for (at, kind, content) in FILES.iter().filter(|(path, ..)| *path != "/codemirror.js") {
             for path in content.split(" from \".").skip(1).filter(|_| *kind == super::SCRIPT) {
                 let path = path.split('"').next().unwrap();
-                let is_there = path == super::FLOW_PATH || FILES.iter().any(|(other, ..)| *other == path);
+                let is_there = FILES.iter().chain(&super::COMMON).any(|(other, ..)| *other == path);
                 assert!(is_there, "{at}: {path}");
             }
         }

@@ -156,6 +156,24 @@ pub(super) fn command(shared: &Shared, of: &OfGame) -> Result<Value, Refusal> {
     Ok(json!({}))
 }
 
+/// The characters of a game.
+#[derive(Deserialize)]
+pub(super) struct OfCrowd {
+    game: String,
+    /// Their name, as it is written in a query.
+    crowd: String,
+}
+
+/// Returns how many characters were in each state before, as far as a game that a page has watched remembers it.
+pub(super) fn history(shared: &Shared, of: &OfCrowd) -> Result<Value, Refusal> {
+    let address = address(&of.game)?;
+    if !lock(&shared.tokens).contains_key(&address) || !of.crowd.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err("this game is not watched".to_owned().into());
+    }
+    let answer = request(address, &format!("GET /history?crowd={}", of.crowd), "", "")?;
+    serde_json::from_reader(answer.take(LONGEST)).map_err(|_| no_inspector(address).into())
+}
+
 /// Sends a request to an inspector, and reads the head of its answer. Fails with why there is no answer that is as it should be.
 fn request(address: SocketAddr, what: &str, headers: &str, body: &str) -> Result<BufReader<TcpStream>, String> {
     let gone = |_| format!("no game answers at {address}: waiting until it starts");

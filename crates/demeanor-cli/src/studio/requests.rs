@@ -32,6 +32,7 @@ pub(super) fn handler(name: &str) -> Option<Handler> {
         "save" => |shared, body| answered(body, |of| save(&shared.project, &of)),
         "run" => |shared, body| answered(body, |of| run(shared, &of)),
         "game" => |shared, body| answered(body, |of| game::command(shared, &of)),
+        "history" => |shared, body| answered(body, |of| game::history(shared, &of)),
         "keep" => |shared, body| answered(body, |of| keep::keep(&shared.project, &of)),
         _ => return None,
     })

@@ -173,6 +173,29 @@ await inWindow(window, place, async () => {
     }
     await page.setViewport({ width: 1400, height: 900 });
 
+    // The past.
+    const goTo = at => page.evaluate(at => { const slider = document.querySelector("#game-moment"); slider.value = at; slider.dispatchEvent(new Event("input")); }, at);
+    await goTo(0);
+    await until("in the beginning, both roamed", census, { roam: "2", hunt: "0" });
+    await until("which is said", textOf, "At 0.0 s", "#game-then");
+    await until("the picture shows where the character was", active, ["roam"]);
+    await until("and so does the panel", textOf, "At 0.0 s: roam", "#game-before");
+    await page.click("#game-live");
+    await until("now both hunt", census, { roam: "0", hunt: "2" });
+    await until("the character is where it is now", active, ["hunt"]);
+    await page.reload();
+    await page.waitForSelector("#layer [data-state]");
+    await page.select("#files", "wolf.toml");
+    await page.click("#tab-game");
+    await watch(String(port));
+    await until("the game has kept its past", () => Number(document.querySelector("#game-moment").max) > 1, true);
+    await goTo(0);
+    await until("from the beginning", census, { roam: "2", hunt: "0" });
+    await page.click("#game-live");
+    await page.click("#game-search");
+    await page.keyboard.type("1v1\n");
+    await until("the character is followed again", textOf, "hunt for 0 s", "#game-path");
+
     // Pause and step.
     await page.click("#game-pause");
     await until("the game is paused", textOf, "The game is paused.", "#game-status");

@@ -16,9 +16,9 @@ use self::longest::Sweep;
 use self::recent::Recently;
 use self::search::Search;
 pub(crate) use self::watched::Watched;
-use crate::crowd::{Crowd, Exit};
-use crate::picture::{ExitPicture, LongStay, Picture, StatePicture};
-use crate::shared::{News, Shared, Wanted, Watch};
+use crate::crowd::{Count, Crowd, Exit};
+use crate::picture::{ExitPicture, LongStay, Picture, Sample, StatePicture};
+use crate::shared::{Attention, News, Shared, Wanted, Watch};
 
 /// How long a picture is up to date.
 pub(crate) const PICTURE: Duration = Duration::from_millis(250);
@@ -40,6 +40,8 @@ pub(crate) struct Gather<K> {
     breaks: Breaks<K>,
     /// The version of the wishes for `watched` and `searches`.
     wishes: u64,
+    /// The request for samples that was answered last.
+    sampled: Attention,
     /// A picture that the server had no time to take.
     unposted: Option<Picture>,
     /// The states that owners have been in, in the order in which they were seen.
@@ -66,6 +68,7 @@ impl<K: Copy + Eq + std::hash::Hash> Gather<K> {
             searches: Vec::new(),
             breaks: Breaks::new(),
             wishes: 0,
+            sampled: Attention::default(),
             unposted: None,
             states: Vec::new(),
         }
@@ -129,6 +132,27 @@ impl<K: Copy + Eq + std::hash::Hash> Gather<K> {
         }
     }
 
+    /// Hands the number of owners in each state to the server, while no page is open. Returns `false` if this has been done for this
+    /// request.
+    pub(crate) fn sample<C>(
+        &mut self,
+        name: &str,
+        crowd: &C,
+        cx: &C::Context<'_>,
+        at: f64,
+        (request, shared): (Attention, &Shared),
+    ) -> bool
+    where
+        C: Crowd<Key = K> + ?Sized,
+    {
+        let is_new = std::mem::replace(&mut self.sampled, request) != request;
+        if is_new {
+            // If the server is busy, the next sample comes a second later.
+            shared.post(sample(name, crowd, crowd.census(cx), cx, at), News::add_sample);
+        }
+        is_new
+    }
+
     fn picture<C>(&mut self, name: &str, crowd: &C, cx: &C::Context<'_>, Moment { now, at }: Moment) -> Picture
     where
         C: Crowd<Key = K> + ?Sized,
@@ -144,14 +168,9 @@ impl<K: Copy + Eq + std::hash::Hash> Gather<K> {
                 self.states.push(name.clone());
             }
         }
-        let states = states.into_iter();
         Picture {
-            crowd: name.to_owned(),
-            at,
-            seconds: crowd.now(cx),
-            owners: crowd.len(),
+            sample: sample(name, crowd, states, cx, at),
             awake: crowd.awake(),
-            states: states.map(|count| StatePicture { path: count.path, owners: count.owners }).collect(),
             exits: self.exits.clone(),
             flow: crowd.journal().map(demeanor::Journal::flow),
             longest: self.longest(crowd, cx),
@@ -180,6 +199,17 @@ impl<K: Copy + Eq + std::hash::Hash> Gather<K> {
             .collect();
         stays.sort_by(|one, other| other.seconds.total_cmp(&one.seconds));
         stays
+    }
+}
+
+fn sample<C: Crowd + ?Sized>(name: &str, crowd: &C, states: Vec<Count>, cx: &C::Context<'_>, at: f64) -> Sample {
+    let states = states.into_iter().map(|count| StatePicture { path: count.path, owners: count.owners });
+    Sample {
+        crowd: name.to_owned(),
+        at,
+        seconds: crowd.now(cx),
+        owners: crowd.len(),
+        states: states.collect(),
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! A slow page misses pictures, and does not affect the game.
 
+mod history;
 mod news;
 mod page;
 mod routes;
@@ -16,12 +17,15 @@ use std::time::{Duration, Instant};
 
 use demeanor_loopback::{Answer, Application, Client, Clients, Reply, Request, Rules, event, start as serve, token};
 
+use self::history::History;
 use self::news::Status;
 use self::routes::Action;
 use crate::shared::{Shared, Stop, Watch};
 
 /// How long the server waits for an answer from the game: many ticks of a running game.
 const GAME: Duration = Duration::from_secs(1);
+/// The time between two samples while no page is open.
+const SAMPLES: Duration = Duration::from_secs(1);
 /// How long a game stays paused when no page is open. Reloading the page takes less time.
 const PAUSED_ALONE: Duration = Duration::from_secs(5);
 
@@ -32,7 +36,7 @@ pub(crate) fn start(listener: TcpListener) -> io::Result<(Arc<Shared>, JoinHandl
     let thread = serve(listener, rules, "demeanor-inspector", |waker| {
         let shared = Arc::new(Shared::new(waker));
         given = Some(Arc::clone(&shared));
-        Pages { shared, watches: HashMap::new(), asked: HashMap::new(), status: None, stop: None, alone_since: None }
+        Pages { shared, watches: HashMap::new(), asked: HashMap::new(), status: None, stop: None, alone_since: None, history: History::default(), sampled: None }
     })?;
     given.map(|shared| (shared, thread)).ok_or_else(|| io::Error::other("the server has not been started"))
 }
@@ -45,6 +49,9 @@ struct Pages {
     asked: HashMap<Client, u64>,
     /// What the pages have been told of the game.
     status: Option<Status>,
+    history: History,
+    /// When the game was last asked for samples.
+    sampled: Option<Instant>,
     /// Why the game has paused at a breakpoint, until the next command.
     stop: Option<Stop>,
     /// The time since which no page is open.
@@ -63,6 +70,7 @@ impl Application for Pages {
                 self.watches.extend(watch.map(|watch| (client, watch)));
                 Reply::Events(news::hello(&rules.token, are_commands_allowed))
             }
+            Action::History(crowd) => Reply::Answer(self.history.answer(&crowd)),
             Action::Command(_) if !are_commands_allowed => {
                 Reply::Answer(Answer::text(403, "the game does not allow commands"))
             }
@@ -85,7 +93,8 @@ impl Application for Pages {
     }
 
     fn needs_turns(&self) -> bool {
-        self.alone_since.is_some()
+        // Without pages, the game is asked for samples.
+        true
     }
 
     fn is_closing(&self) -> bool {
@@ -109,8 +118,10 @@ impl Pages {
             clients.publish(news::STATUS, news::status(&status));
             self.status = Some(status);
         }
+        news.samples.iter().for_each(|sample| self.history.note(sample));
         for picture in &news.pictures {
-            clients.publish(&picture.crowd, event("picture", picture));
+            self.history.note(&picture.sample);
+            clients.publish(&picture.sample.crowd, event("picture", picture));
         }
         for (page, owner) in &news.owners {
             clients.tell(Client(*page), "owner", event("owner", owner));
@@ -137,6 +148,10 @@ impl Pages {
         if !pages.is_empty() {
             self.alone_since = None;
             return;
+        }
+        if self.sampled.is_none_or(|last| now.duration_since(last) >= SAMPLES) {
+            self.sampled = Some(now);
+            self.shared.ask_for_samples();
         }
         // These data would be out of date when the next page connects.
         clients.retain(|name| name == news::STATUS);

@@ -3,13 +3,14 @@
 use std::io;
 use std::sync::OnceLock;
 
-use demeanor_loopback::{Answer, FLOW, token};
+use demeanor_loopback::{Answer, FLOW, PAST, token};
 
 /// What counts changes, and libraries for charts and for graph layout. These two have the MIT license, which is beside them.
-const PARTS: [(&str, &str); 4] = [
+const PARTS: [(&str, &str); 5] = [
     ("/*uPlot.min.css*/", include_str!("../../page/vendor/uPlot.min.css")),
     ("/*uPlot.iife.min.js*/", include_str!("../../page/vendor/uPlot.iife.min.js")),
     ("/*flow.js*/", FLOW),
+    ("/*past.js*/", PAST),
     ("/*dagre.min.js*/", include_str!("../../page/vendor/dagre.min.js")),
 ];
 const PAGE: &str = include_str!("../../page/page.html");

@@ -13,6 +13,8 @@ pub(super) enum Action {
     Answer(Answer),
     /// The connection stays open, and gets events, optionally with the watched owner or the search.
     Events(Option<(String, Wanted)>),
+    /// How many owners of a crowd were in each state.
+    History(String),
     Command(PageCommand),
 }
 
@@ -87,12 +89,17 @@ fn checked(rules: &Rules, request: &Request) -> Result<Action, Answer> {
             let wanted = query.map(|query| wanted(query).ok_or_else(|| Answer::text(400, why))).transpose()?;
             Ok(Action::Events(wanted))
         }
+        ("/history", "GET") => {
+            rules.check_site(request)?;
+            let crowd = request.query().strip_prefix("crowd=").and_then(decoded);
+            crowd.map(Action::History).ok_or_else(|| Answer::text(400, "the query is not `crowd=..`"))
+        }
         ("/command", "POST") => {
             rules.check_command(request)?;
             let command = serde_json::from_slice(request.body());
             command.map(Action::Command).map_err(|why| Answer::text(400, format!("not a command: {why}")))
         }
-        ("/" | "/events", _) => Err(Answer::only("GET")),
+        ("/" | "/events" | "/history", _) => Err(Answer::only("GET")),
         ("/command", _) => Err(Answer::only("POST")),
         _ => Err(Answer::text(404, "there is nothing here")),
     }
@@ -143,7 +150,7 @@ mod tests {
                 Err(answer) => answer.status(),
                 Ok(()) => match action(&rules, &request) {
                     Action::Answer(answer) => answer.status(),
-                    Action::Events(_) => 1,
+                    Action::Events(_) | Action::History(_) => 1,
                     Action::Command(_) => 2,
                 },
             },
@@ -201,6 +208,10 @@ mod tests {
         ] {
             assert_eq!(events(more), 403, "{more}");
         }
+        let history = |more: &str| status(true, &format!("GET /history?{more}\n\n"));
+        assert_eq!(history("crowd=a HTTP/1.1\nHost: localhost"), 1);
+        assert_eq!(history("crowd=a HTTP/1.1\nHost: localhost\nSec-Fetch-Site: cross-site"), 403);
+        assert_eq!(history("owner=a HTTP/1.1\nHost: localhost"), 400);
     }
 
     #[test]
@@ -217,7 +228,7 @@ mod tests {
         assert_eq!(command("X-Demeanor-Token: guess\nContent-Type: application/json\n", r#"{"do":"pause"}"#), 403);
         assert_eq!(command("X-Demeanor-Token: secret\nContent-Type: text/plain\n", r#"{"do":"pause"}"#), 415);
         assert_eq!(command(whole, r#"{"do":"break","crowd":"a","state":"Flee"}"#), 2);
-        assert_eq!(command(whole, r#"{"do":"unbreak"}"#), 2);
+        assert_eq!(command(whole, r#"{"do":"unbreak","crowd":"a","property":null}"#), 2);
         assert_eq!(command(whole, r#"{"do":"break","crowd":"a"}"#), 400);
         assert_eq!(command(whole, r#"{"do":"explode"}"#), 400);
         assert_eq!(command(whole, ""), 400);

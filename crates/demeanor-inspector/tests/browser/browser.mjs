@@ -124,15 +124,39 @@ try {
     await page.keyboard.press("Escape");
     await until("the owner is closed", isShown, false, "#watched");
 
+    // The past.
+    const goTo = at => page.evaluate(at => { const slider = document.querySelector("#moment"); slider.value = at; slider.dispatchEvent(new Event("input")); }, at);
+    await page.keyboard.press("/");
+    await page.evaluate(() => document.querySelector("#text").select());
+    await page.keyboard.type("soldier <2>\n");
+    await until("the soldier marches", textOf, "soldier <2> (3v1)March 0 s", "#path");
+    await goTo(0);
+    await until("in the beginning, all waited", states, { Wait: "10" });
+    await until("at that time", textOf, "At 0.0 s", "#moment-text");
+    await until("the graph says so", () => document.querySelector("#graph .node[data-state=Wait] .number").textContent, "10");
+    await until("and where the soldier was", textOf, "At 0.0 s: Camp › Wait", "#then");
+    await game.tick(1);
+    await until("it stays when the game goes on", textOf, "At 0.0 s", "#moment-text");
+    assert.deepEqual(await page.evaluate(states), { Wait: "10" });
+    await page.click("#live");
+    await until("now they are elsewhere", states, { Wait: "4", Sleep: "2", March: "4", Camp: "0" });
+    await until("which is now", textOf, "Now", "#moment-text");
+    await page.reload();
+    await until("the page is there again", textOf, "Live", "#status");
+    await until("the game has kept it for another page", () => Number(document.querySelector("#moment").max) > 1, true);
+    await goTo(0);
+    await until("from the beginning", states, { Wait: "10" });
+    await page.click("#live");
+
     // Pause and step.
     await page.evaluate(() => document.activeElement.blur());
     await page.keyboard.press("p");
     await until("the game is paused", textOf, "Paused", "#status");
     game.ask(2);
     await page.keyboard.press("s");
-    await until("one step is one tick", textOf, "10 owners, 8 awake, at 4.0 s", "#figures");
+    await until("one step is one tick", textOf, "10 owners, 8 awake, at 5.0 s", "#figures");
     await page.keyboard.press("p");
-    await until("the game goes on", textOf, "10 owners, 8 awake, at 5.0 s", "#figures");
+    await until("the game goes on", textOf, "10 owners, 8 awake, at 6.0 s", "#figures");
 
     // The explanation of a definition.
     await page.keyboard.press("2");
@@ -149,7 +173,7 @@ try {
     await until("which is listed", textsOf, ["wolves: one enters hunt ✕"], "#breaks button");
     await page.select("#target", "hunt");
     await page.click("[data-kind=force]");
-    await until("the game pauses when a wolf hunts", textOf, "Paused: Wolf (1v1) has entered hunt at 5.00 s", "#status");
+    await until("the game pauses when a wolf hunts", textOf, "Paused: Wolf (1v1) has entered hunt at 6.00 s", "#status");
     await page.select("#target", "roam");
     await page.click("[data-kind=force]");
     await page.click("#stopped");

@@ -9,7 +9,7 @@ use demeanor::{
 use demeanor_inspector::{Count, Crowd, Machines};
 use serde_json::{Value, json};
 
-use super::client::Page;
+use super::client::{Page, answer_to};
 use super::{Guard, Patrol, Rest, Stunned, guards, inspector, page_of, wait_until};
 
 /// Returns a picture without the parts that differ between runs.
@@ -281,22 +281,35 @@ impl Crowd for Counted<'_> {
 }
 
 #[test]
-fn a_crowd_is_looked_at_only_while_a_page_is_open() {
+fn without_a_page_a_crowd_is_counted_once_a_second_and_the_counts_are_kept_for_the_next_page() {
     let mut inspector = inspector();
-    let (batch, _) = guards();
+    let address = inspector.address();
+    let (mut batch, [bob, ..]) = guards();
     let looks = Cell::new(0);
-    for _ in 0..1000 {
-        inspector.show("guards", &Counted(&batch, &looks), &0.0);
+    let history = |crowd: &str| {
+        let answer = answer_to(address, format!("GET /history?crowd={crowd} HTTP/1.1\r\nHost: {address}\r\n\r\n").as_bytes());
+        answer.split_once("\r\n\r\n").and_then(|(_, body)| serde_json::from_str::<Value>(body).ok())
+    };
+    assert_eq!(history("guards"), None);
+    let moments = |history: &Option<Value>| history.as_ref().map_or(0, |told| told["moments"].as_array().unwrap().len());
+    let mut told = None;
+    for wanted in 1..=2 {
+        let mut seconds = f64::from(wanted);
+        wait_until(|| {
+            inspector.show("guards", &Counted(&batch, &looks), &seconds);
+            inspector.show("others", &batch, &seconds);
+            told = history("guards");
+            moments(&told) >= wanted as usize
+        });
+        assert!(looks.get() <= wanted + 1, "{} looks for {wanted} moments", looks.get());
+        batch.force_state(bob, &Rest, &mut seconds);
     }
-    assert_eq!(looks.get(), 0);
-    let page = page_of(&inspector);
-    page.wait("picture", || inspector.show("guards", &Counted(&batch, &looks), &0.0), |_| true);
-    assert!(looks.get() > 0);
-    page.close();
-    wait_until(|| !inspector.is_watched());
-    looks.set(0);
-    inspector.show("guards", &Counted(&batch, &looks), &0.0);
-    assert_eq!(looks.get(), 0);
+    let told = told.unwrap();
+    assert_eq!(told["paths"], json!([["Duty", "Patrol"], ["Rest"]]));
+    let of = |nth: usize| ["seconds", "owners", "counts"].map(|name| told["moments"][nth][name].clone());
+    assert_eq!(of(0), [json!(1.0), json!(3), json!([0, 3])]);
+    assert_eq!(of(1), [json!(2.0), json!(3), json!([0, 2, 1, 1])]);
+    assert!(moments(&history("others")) > 0, "every crowd of a tick is counted");
 }
 
 #[test]
