@@ -204,13 +204,7 @@ impl<K: Copy + Eq + std::hash::Hash> Gather<K> {
 
 fn sample<C: Crowd + ?Sized>(name: &str, crowd: &C, states: Vec<Count>, cx: &C::Context<'_>, at: f64) -> Sample {
     let states = states.into_iter().map(|count| StatePicture { path: count.path, owners: count.owners });
-    Sample {
-        crowd: name.to_owned(),
-        at,
-        seconds: crowd.now(cx),
-        owners: crowd.len(),
-        states: states.collect(),
-    }
+    Sample { crowd: name.to_owned(), at, seconds: crowd.now(cx), owners: crowd.len(), states: states.collect() }
 }
 
 impl From<Exit> for ExitPicture {

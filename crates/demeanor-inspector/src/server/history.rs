@@ -107,7 +107,10 @@ impl CrowdHistory {
             Some((place, u32::try_from(state.owners).unwrap_or(u32::MAX)))
         });
         let counts: Box<[_]> = counts.collect();
-        if moments.back().is_some_and(|last| last.seconds.to_bits() == sample.seconds.to_bits() && last.counts == counts) {
+        if moments
+            .back()
+            .is_some_and(|last| last.seconds.to_bits() == sample.seconds.to_bits() && last.counts == counts)
+        {
             return 0;
         }
         let length = counts.len();

@@ -36,7 +36,16 @@ pub(crate) fn start(listener: TcpListener) -> io::Result<(Arc<Shared>, JoinHandl
     let thread = serve(listener, rules, "demeanor-inspector", |waker| {
         let shared = Arc::new(Shared::new(waker));
         given = Some(Arc::clone(&shared));
-        Pages { shared, watches: HashMap::new(), asked: HashMap::new(), status: None, stop: None, alone_since: None, history: History::default(), sampled: None }
+        Pages {
+            shared,
+            watches: HashMap::new(),
+            asked: HashMap::new(),
+            status: None,
+            stop: None,
+            alone_since: None,
+            history: History::default(),
+            sampled: None,
+        }
     })?;
     given.map(|shared| (shared, thread)).ok_or_else(|| io::Error::other("the server has not been started"))
 }

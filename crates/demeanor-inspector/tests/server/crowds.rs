@@ -287,11 +287,13 @@ fn without_a_page_a_crowd_is_counted_once_a_second_and_the_counts_are_kept_for_t
     let (mut batch, [bob, ..]) = guards();
     let looks = Cell::new(0);
     let history = |crowd: &str| {
-        let answer = answer_to(address, format!("GET /history?crowd={crowd} HTTP/1.1\r\nHost: {address}\r\n\r\n").as_bytes());
+        let answer =
+            answer_to(address, format!("GET /history?crowd={crowd} HTTP/1.1\r\nHost: {address}\r\n\r\n").as_bytes());
         answer.split_once("\r\n\r\n").and_then(|(_, body)| serde_json::from_str::<Value>(body).ok())
     };
     assert_eq!(history("guards"), None);
-    let moments = |history: &Option<Value>| history.as_ref().map_or(0, |told| told["moments"].as_array().unwrap().len());
+    let moments =
+        |history: &Option<Value>| history.as_ref().map_or(0, |told| told["moments"].as_array().unwrap().len());
     let mut told = None;
     for wanted in 1..=2 {
         let mut seconds = f64::from(wanted);
