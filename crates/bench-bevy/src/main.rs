@@ -1,8 +1,8 @@
 //! Measures how long a tick takes per entity in Bevy: with this project, with code written by hand, and with other crates.
 //!
-//! `cargo run --release --features peers -- [waiting | visits] [--entities N] [--period TICKS].. [--rounds N] [--only ROW]..`.
+//! `cargo run --release --features peers -- [waiting | visits | threads] [--entities N] [--period TICKS].. [--rounds N] [--only ROW]..`.
 //! With `waiting`, some of the entities sleep; some rows poll, and the others use timers. With `visits`, a system goes through
-//! the entities in one of the six states. All rows run in turns in one process, as in `bench`. The tables show the medians of
+//! the entities in one of the six states. With `threads`, which needs the feature `parallel`, updates take longer. All rows run in turns in one process, as in `bench`. The tables show the medians of
 //! the times and of the ratios within a round, so that they are meaningful on a busy machine, too. `--only` takes a part of a
 //! row's name; the first row is always measured.
 
@@ -13,6 +13,8 @@ mod moonshine;
 mod ours;
 #[cfg(feature = "peers")]
 mod seldom;
+#[cfg(feature = "parallel")]
+mod threads;
 mod visits;
 mod waiting;
 
@@ -103,6 +105,20 @@ fn visiting_rows(entities: u32, period: u32) -> Vec<Row> {
     ]
 }
 
+/// How many steps the updates in the tables of threads take: some nanoseconds, and some 50.
+#[cfg(feature = "parallel")]
+const STEPS: [u32; 3] = [0, 16, 64];
+
+#[cfg(feature = "parallel")]
+fn threads_rows(entities: u32, steps: u32) -> Vec<Row> {
+    vec![
+        row!("on one thread", entities, threads::guards(entities, steps, false), threads::checksum),
+        row!("in parallel", entities, threads::guards(entities, steps, true), threads::checksum),
+        row!("on one thread, with a body", entities, threads::guards_with_body(entities, steps, false), threads::checksum),
+        row!("in parallel, with a body", entities, threads::guards_with_body(entities, steps, true), threads::checksum),
+    ]
+}
+
 /// The percentages of sleeping entities in the tables of waiting.
 const PERCENT_ASLEEP: [u32; 4] = [0, 50, 90, 99];
 
@@ -152,11 +168,15 @@ fn main() -> Result<(), lexopt::Error> {
     use lexopt::prelude::*;
     let (mut entities, mut rounds, mut periods, mut only) = (100_000, 15, Vec::new(), Vec::new());
     let (mut is_waiting, mut is_visiting) = (false, false);
+    #[cfg(feature = "parallel")]
+    let mut is_of_threads = false;
     let mut arguments = lexopt::Parser::from_env();
     while let Some(argument) = arguments.next()? {
         match argument {
             Value(table) if table == "waiting" => is_waiting = true,
             Value(table) if table == "visits" => is_visiting = true,
+            #[cfg(feature = "parallel")]
+            Value(table) if table == "threads" => is_of_threads = true,
             Long("entities") => entities = arguments.value()?.parse()?,
             Long("rounds") => rounds = arguments.value()?.parse::<usize>()?.max(1),
             Long("period") => periods.push(arguments.value()?.parse::<NonZeroU32>()?.get()),
@@ -173,6 +193,15 @@ fn main() -> Result<(), lexopt::Error> {
                     format!("{percent_asleep} % of the entities sleep, for {least} to {most} seconds at a time");
                 measure(&heading, waiting_rows(crowd), 60, rounds, &only);
             }
+        }
+        return Ok(());
+    }
+    #[cfg(feature = "parallel")]
+    if is_of_threads {
+        for steps in STEPS {
+            let heading = format!("{steps} steps in each update");
+            // So many ticks that some are measured by the plugin, and most are not.
+            measure(&heading, threads_rows(entities, steps), 128, rounds, &only);
         }
         return Ok(());
     }

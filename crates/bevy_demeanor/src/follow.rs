@@ -131,6 +131,8 @@ impl<T: Owner> Log<T> {
 
     /// Moves the entries of another log to the end of this one.
     pub(crate) fn append(&mut self, other: &mut Self) {
+        self.close_if_open();
+        other.close_if_open();
         let begin = self.steps.len();
         self.steps.append(&mut other.steps);
         self.ends.extend(other.ends.drain(..).map(|(entity, end)| (entity, begin + end)));

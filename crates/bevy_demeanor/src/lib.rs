@@ -162,6 +162,7 @@ mod shared;
 mod states_meant;
 mod tables;
 mod telling;
+mod threads;
 mod update;
 mod waiting;
 

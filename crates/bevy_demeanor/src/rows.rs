@@ -1,22 +1,20 @@
 //! The pass, entity by entity: for owners whose callbacks get other components of their entities, and for owners that are
 //! stored in sparse sets.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, PoisonError};
 
 use bevy_ecs::change_detection::{DetectChanges, DetectChangesMut, Mut};
 use bevy_ecs::entity::{Entities, Entity, EntityAllocator};
 use bevy_ecs::error::Result;
 use bevy_ecs::query::QueryItem;
-use bevy_ecs::system::{Commands, Local, Query};
-use bevy_tasks::{ComputeTaskPool, TaskPool};
+use bevy_ecs::system::{Local, Query};
 
 use crate::context::EntityContext;
-use crate::follow::Log;
 use crate::label;
 use crate::machine::Machine;
 use crate::owner::{EntityOwner, ParallelOwner};
-use crate::shared::SharedParam;
-use crate::update::{Begun, CHUNK, Look, Outcome, Surroundings, Waited, is_changed_by_update, join, look, update};
+use crate::threads::{Pace, run_on_all};
+use crate::update::{Begun, CHUNK, Look, Outcome, Surroundings, Waited, is_changed_by_update, look, update};
 use crate::waiting::NextLook;
 
 type Machines<T> =
@@ -37,52 +35,56 @@ pub(crate) fn update_rows<T: EntityOwner>(
     Ok(())
 }
 
-/// Updates the machines of all entities that have something to do, in chunks, on all threads.
+/// Updates the machines of all entities that have something to do, in chunks.
 pub(crate) fn update_rows_in_parallel<T: ParallelOwner>(
     mut machines: Query<Machines<T>>,
     mut surroundings: Surroundings<T>,
     (allocator, entities): (&EntityAllocator, &Entities),
-    mut outcomes: Local<Vec<Outcome<T>>>,
+    (mut outcomes, buffers): (Local<Vec<Outcome<T>>>, Local<Buffers<T>>),
+    mut pace: Local<Pace>,
 ) -> Result {
-    let waited = match surroundings.begin()? {
-        Some(begun) => update_chunks(rows(machines.reborrow()), begun, allocator, entities, &mut outcomes),
-        None => return Ok(()),
-    };
+    // The steps before a panic in the pass before are told first.
+    surroundings.gather(&mut outcomes);
+    let Some(begun) = surroundings.begin()? else { return Ok(()) };
+    let rows = rows(machines.reborrow());
+    let count = rows.size_hint().1.expect("a query knows how many there can be");
+    let waited = pace.run(count, |on_all| {
+        if !on_all {
+            return update_each(rows, begun);
+        }
+        let outcomes = Outcome::prepare(&mut outcomes, count.div_ceil(CHUNK), begun.wants_steps());
+        update_chunks(rows, begun.each(outcomes, allocator, entities), &buffers)
+    });
     surroundings.gather(&mut outcomes);
     surroundings.end(waited);
     Ok(())
 }
 
+/// The memory for the rows of chunks, which is used again and again.
+type Buffers<T> = Mutex<Vec<Vec<Row<'static, T>>>>;
+
 fn update_chunks<'a, T: ParallelOwner>(
     mut rows: impl Iterator<Item = Row<'a, T>>,
-    Begun { param, reading, names, is_outdated, log, .. }: Begun<'a, T>,
-    allocator: &'a EntityAllocator,
-    entities: &'a Entities,
-    outcomes: &'a mut Vec<Outcome<T>>,
+    chunks: impl Iterator<Item = Begun<'a, T>>,
+    buffers: &Buffers<T>,
 ) -> Waited {
-    let at_most = rows.size_hint().1.expect("a query knows how many there can be");
-    Outcome::prepare(outcomes, at_most.div_ceil(CHUNK), log.as_deref().is_some_and(Log::wants_steps));
-    let is_followed = log.is_some();
-    // A pool without threads would wait forever for a task that panicked.
-    let ends = ComputeTaskPool::get_or_init(TaskPool::default).scope(|scope| {
-        for Outcome { commands, log } in outcomes {
-            // While this fetches the next chunk, threads already work on the previous ones.
-            let chunk: Vec<Row<T>> = rows.by_ref().take(CHUNK).collect();
-            if chunk.is_empty() {
-                break;
-            }
-            let begun = Begun {
-                param: T::Param::share(&param),
-                commands: Commands::new_from_entities(commands, allocator, entities),
-                reading: reading.clone(),
-                names,
-                is_outdated,
-                log: is_followed.then_some(log),
-            };
-            scope.spawn(async move { catch_unwind(AssertUnwindSafe(|| update_each(chunk.into_iter(), begun))) });
-        }
+    let buffers = || buffers.lock().unwrap_or_else(PoisonError::into_inner);
+    let chunks = chunks.map(|begun| {
+        let mut chunk = emptied(buffers().pop().unwrap_or_default());
+        chunk.extend(rows.by_ref().take(CHUNK));
+        (chunk, begun)
     });
-    join(ends)
+    run_on_all(chunks, |(mut chunk, begun)| {
+        let waited = update_each(chunk.drain(..), begun);
+        buffers().push(emptied(chunk));
+        waited
+    })
+}
+
+/// Returns the memory of rows for rows of another lifetime: `collect` reuses it.
+fn emptied<'b, T: EntityOwner>(mut rows: Vec<Row<'_, T>>) -> Vec<Row<'b, T>> {
+    rows.clear();
+    rows.into_iter().map(|_| unreachable!("there are no rows")).collect()
 }
 
 fn rows<'a, T: EntityOwner>(machines: Query<'a, 'a, Machines<T>>) -> impl Iterator<Item = Row<'a, T>> {

@@ -1,22 +1,19 @@
 //! The pass, column by column of Bevy's tables: for owners whose callbacks get no other components of their entities.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use bevy_ecs::change_detection::{ContiguousComponentTicksMut, ContiguousMut, Tick};
 use bevy_ecs::component::Component;
 use bevy_ecs::entity::{Entities, Entity, EntityAllocator};
 use bevy_ecs::error::Result;
 use bevy_ecs::query::{QueryItem, With};
-use bevy_ecs::system::{Commands, Local, Query};
-use bevy_tasks::{ComputeTaskPool, TaskPool};
+use bevy_ecs::system::{Local, Query};
 
 use crate::context::EntityContext;
 use crate::follow::Log;
 use crate::label;
 use crate::machine::Machine;
 use crate::owner::{EntityOwner, ParallelOwner};
-use crate::shared::SharedParam;
-use crate::update::{Begun, CHUNK, Look, Outcome, Surroundings, Waited, is_changed_by_update, join, look, update};
+use crate::threads::{Pace, run_on_all};
+use crate::update::{Begun, CHUNK, Look, Outcome, Surroundings, Waited, is_changed_by_update, look, update};
 use crate::waiting::NextLook;
 
 type Machines<T> = (Entity, &'static mut T, &'static mut Machine<T>, &'static mut NextLook<T>);
@@ -50,56 +47,46 @@ fn update_in_order<'a, T: EntityOwner>(
     Waited::new(waited, &mut cx)
 }
 
-/// Updates the machines of all entities that have something to do, in chunks, on all threads.
+/// Updates the machines of all entities that have something to do, in chunks.
 pub(crate) fn update_tables_in_parallel<T: ParallelOwner>(
     mut machines: Query<Machines<T>>,
     mut nothing: Query<T::Body, With<Machine<T>>>,
     mut surroundings: Surroundings<T>,
     (allocator, entities): (&EntityAllocator, &Entities),
     mut outcomes: Local<Vec<Outcome<T>>>,
+    mut pace: Local<Pace>,
 ) -> Result {
-    let mut tables: Vec<Table<T>> = tables(machines.reborrow()).map(Table::new).collect();
-    let waited = match surroundings.begin()? {
-        Some(begun) => {
-            let is_outdated = begun.is_outdated;
-            let chunks: Vec<Rows<T>> = tables.iter_mut().flat_map(|table| table.rows(is_outdated).chunks()).collect();
-            let wants_steps = begun.log.as_deref().is_some_and(Log::wants_steps);
-            Outcome::prepare(&mut outcomes, chunks.len(), wants_steps);
-            let each = chunks.into_iter().zip(outcomes.iter_mut()).zip(bodies::<T>(nothing.reborrow()));
-            update_chunks(each, begun, allocator, entities)
+    // The steps before a panic in the pass before are told first.
+    surroundings.gather(&mut outcomes);
+    let Some(begun) = surroundings.begin()? else { return Ok(()) };
+    let count = machines.iter().size_hint().1.expect("a query knows how many there can be");
+    let (tables, bodies) = (tables(machines.reborrow()), bodies::<T>(nothing.reborrow()));
+    let mut columns: Vec<Table<T>> = Vec::new();
+    let waited = pace.run(count, |on_all| {
+        if !on_all {
+            return update_in_order(tables, bodies, begun);
         }
-        None => return Ok(()),
-    };
+        columns.extend(tables.map(Table::new));
+        let chunks = columns.iter_mut().flat_map(|table| table.rows(begun.is_outdated).chunks());
+        let chunks: Vec<Rows<T>> = chunks.collect();
+        let outcomes = Outcome::prepare(&mut outcomes, chunks.len(), begun.wants_steps());
+        let each = begun.each(outcomes, allocator, entities);
+        run_on_all(chunks.into_iter().zip(each).zip(bodies), update_chunk)
+    });
     surroundings.gather(&mut outcomes);
     surroundings.end(waited);
     Ok(())
 }
 
-/// Updates chunks. Each has its own outcome, and the body of its context.
-fn update_chunks<'a, T: ParallelOwner>(
-    chunks: impl Iterator<Item = ((Rows<'a, T>, &'a mut Outcome<T>), QueryItem<'a, 'a, T::Body>)>,
-    Begun { param, reading, names, log, .. }: Begun<'a, T>,
-    allocator: &'a EntityAllocator,
-    entities: &'a Entities,
-) -> Waited {
-    let is_followed = log.is_some();
-    // A pool without threads would wait forever for a task that panicked.
-    let ends = ComputeTaskPool::get_or_init(TaskPool::default).scope(|scope| {
-        for ((rows, Outcome { commands, log }), body) in chunks {
-            let commands = Commands::new_from_entities(commands, allocator, entities);
-            let param = T::Param::share(&param);
-            let mut cx = EntityContext::at(Entity::PLACEHOLDER, body, param, commands, reading.clone());
-            let log = is_followed.then_some(log);
-            scope.spawn(async move {
-                label::enter(names);
-                catch_unwind(AssertUnwindSafe(|| {
-                    let waited = rows.update(&mut cx, log);
-                    Waited::new(waited, &mut cx)
-                }))
-            });
-        }
-    });
-    join(ends)
+/// A chunk, and the body of its context.
+type ChunkOf<'a, T> = ((Rows<'a, T>, Begun<'a, T>), QueryItem<'a, 'a, <T as EntityOwner>::Body>);
+
+fn update_chunk<T: EntityOwner>(((rows, begun), body): ChunkOf<'_, T>) -> Waited {
+    let Begun { param, commands, reading, names, log, .. } = begun;
+    label::enter(names);
+    let mut cx = EntityContext::at(Entity::PLACEHOLDER, body, param, commands, reading);
+    let waited = rows.update(&mut cx, log);
+    Waited::new(waited, &mut cx)
 }
 
 fn bodies<'a, T: EntityOwner>(

@@ -5,9 +5,9 @@
 
 use core::any::type_name;
 use core::mem;
-use std::panic::resume_unwind;
 use std::sync::Arc;
 
+use bevy_ecs::entity::{Entities, EntityAllocator};
 use bevy_ecs::system::{Commands, Local, ParamSet, Res, SystemParam, SystemParamItem, SystemParamValidationError};
 use bevy_ecs::world::{CommandQueue, World};
 use demeanor::{NextWake, Owner};
@@ -19,9 +19,10 @@ use crate::follow::{Followers, Log};
 use crate::indexing;
 use crate::label::{self, Names};
 use crate::machine::Machine;
-use crate::owner::{EntityOwner, OwnerChanges};
+use crate::owner::{EntityOwner, OwnerChanges, ParallelOwner};
 use crate::queue;
 use crate::readers::refuse_hidden_readers;
+use crate::shared::SharedParam;
 use crate::waiting::{NextLook, Standstill};
 
 /// The number of entities that share a context in a parallel pass. It determines the order of commands and events, so it must
@@ -59,6 +60,33 @@ pub(crate) struct Begun<'a, T: EntityOwner> {
     pub(crate) is_outdated: bool,
     /// The log for steps, if there are followers.
     pub(crate) log: Option<&'a mut Log<T>>,
+}
+
+impl<T: EntityOwner> Begun<'_, T> {
+    pub(crate) fn wants_steps(&self) -> bool {
+        self.log.as_deref().is_some_and(Log::wants_steps)
+    }
+}
+
+impl<'a, T: ParallelOwner> Begun<'a, T> {
+    /// Returns the data of each chunk of a parallel pass. Each chunk has an outcome of its own.
+    pub(crate) fn each(
+        self,
+        outcomes: &'a mut [Outcome<T>],
+        allocator: &'a EntityAllocator,
+        entities: &'a Entities,
+    ) -> impl Iterator<Item = Self> {
+        let Self { param, reading, names, is_outdated, log, .. } = self;
+        let is_followed = log.is_some();
+        outcomes.iter_mut().map(move |Outcome { commands, log }| Self {
+            param: T::Param::share(&param),
+            commands: Commands::new_from_entities(commands, allocator, entities),
+            reading: reading.clone(),
+            names,
+            is_outdated,
+            log: is_followed.then_some(log),
+        })
+    }
 }
 
 impl<T: EntityOwner> Surroundings<'_, '_, T> {
@@ -124,14 +152,15 @@ pub(crate) struct Outcome<T: Owner> {
 }
 
 impl<T: Owner> Outcome<T> {
-    /// Prepares outcomes for a pass of at most `chunks` chunks. `wants_steps` is whether steps are recorded.
-    pub(crate) fn prepare(outcomes: &mut Vec<Self>, chunks: usize, wants_steps: bool) {
+    /// Prepares and returns the outcomes for a pass of at most `chunks` chunks. `wants_steps` is whether steps are recorded.
+    pub(crate) fn prepare(outcomes: &mut Vec<Self>, chunks: usize, wants_steps: bool) -> &mut [Self] {
         if outcomes.len() < chunks {
             outcomes.resize_with(chunks, Self::default);
         }
         for outcome in &mut *outcomes {
             outcome.log.open(wants_steps);
         }
+        &mut outcomes[..chunks]
     }
 }
 
@@ -166,12 +195,6 @@ fn queue_following<T: Owner>(log: &mut Log<T>, followers: &Followers<T>, first: 
             queue::carry_out(world);
         });
     }
-}
-
-/// Combines the results of the chunks of a parallel pass.
-pub(crate) fn join(ends: Vec<std::thread::Result<Waited>>) -> Waited {
-    let waited = ends.into_iter().map(|end| end.unwrap_or_else(|panic| resume_unwind(panic)));
-    waited.fold(Waited::default(), Waited::or)
 }
 
 /// Whether machines wait for the clock in a pass.
