@@ -114,7 +114,12 @@ fn threads_rows(entities: u32, steps: u32) -> Vec<Row> {
     vec![
         row!("on one thread", entities, threads::guards(entities, steps, false), threads::checksum),
         row!("in parallel", entities, threads::guards(entities, steps, true), threads::checksum),
-        row!("on one thread, with a body", entities, threads::guards_with_body(entities, steps, false), threads::checksum),
+        row!(
+            "on one thread, with a body",
+            entities,
+            threads::guards_with_body(entities, steps, false),
+            threads::checksum
+        ),
         row!("in parallel, with a body", entities, threads::guards_with_body(entities, steps, true), threads::checksum),
     ]
 }

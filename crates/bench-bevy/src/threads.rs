@@ -77,8 +77,7 @@ where
     let plugin = StateMachinePlugin::<T>::new();
     app.add_plugins(if in_parallel { plugin.in_parallel() } else { plugin });
     let machine = || Machine::<T>::started(StateMachine::new(&Think));
-    app.world_mut()
-        .spawn_batch((0..guards).map(move |thought| (bundle(Mind { thought, steps }), machine())));
+    app.world_mut().spawn_batch((0..guards).map(move |thought| (bundle(Mind { thought, steps }), machine())));
     app
 }
 
