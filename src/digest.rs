@@ -116,6 +116,7 @@ impl DigestHasher {
             match then {
                 Then::Change(to) => self.write_name(to),
                 Then::Send(_) => self.write_text("message"),
+                Then::Pop => self.write_text("pop"),
                 Then::Repeat(repeat, span) => {
                     self.write_text("repeat");
                     self.write_time(repeat.seconds);

@@ -305,6 +305,47 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.ask(Request::Pop);
     }
 
+    /// Sets a timer: requests [`pop_state`](Self::pop_state) after a number of seconds. A state that is pushed for a while calls this
+    /// in its `enter`. The timer ends when the state that sets it is left
+    /// ([rule 25](crate::docs::semantics#rule-25)), so it does not pop another state.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::{Fsm, Owner, State, StateMachine};
+    ///
+    /// struct Enemy;
+    ///
+    /// impl Owner for Enemy {
+    ///     type Context<'a> = f64;
+    ///     type Message = ();
+    ///
+    ///     fn now(seconds: &f64) -> f64 {
+    ///         *seconds
+    ///     }
+    /// }
+    ///
+    /// struct Patrol;
+    /// struct Stunned;
+    /// impl State<Enemy> for Patrol {}
+    /// impl State<Enemy> for Stunned {
+    ///     fn enter(&self, _: &mut Enemy, fsm: &mut Fsm<'_, Enemy>, _: &mut f64) {
+    ///         fsm.pop_state_after(1.5);
+    ///     }
+    /// }
+    ///
+    /// let mut machine = StateMachine::new(&Patrol);
+    /// machine.start(&mut Enemy, &mut 0.0);
+    /// machine.push_state(&mut Enemy, &Stunned, &mut 0.0);
+    /// machine.update(&mut Enemy, &mut 1.0);
+    /// assert!(machine.is_in_state(&Stunned));
+    /// machine.update(&mut Enemy, &mut 1.5);
+    /// assert!(machine.is_in_state(&Patrol));
+    /// ```
+    pub fn pop_state_after(&mut self, seconds: f64) {
+        self.ask(Request::after(seconds, Then::Pop));
+    }
+
     /// Requests a change to the innermost state that was active last inside `composite`, a state with children. If no
     /// state was active inside it, or if `composite` does not [keep its history](State::keeps_history), this is a change
     /// to `composite`, and leads to its [initial](State::initial) children. If `composite` keeps its history and is

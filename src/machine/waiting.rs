@@ -142,6 +142,8 @@ pub(crate) enum Then<T: Owner> {
     /// a saved game names but the program no longer has.
     #[cfg(feature = "serde")]
     Enter,
+    /// The current state is popped, as by [`Fsm::pop_state`](crate::Fsm::pop_state).
+    Pop,
     /// Nothing happens, because a note is never due. It stores a number while its state is active.
     Note(Note),
 }
@@ -200,7 +202,7 @@ impl<T: Owner> Then<T> {
         match self {
             Self::Change(to) => to.is_held(),
             Self::Send(_) | Self::Repeat(..) => true,
-            Self::Note(_) => false,
+            Self::Pop | Self::Note(_) => false,
             #[cfg(feature = "serde")]
             Self::Enter => false,
         }
@@ -221,6 +223,7 @@ impl<T: Owner> fmt::Display for Then<T> {
             Self::Repeat(repeat, _) => write!(f, "message to oneself every {} s", repeat.seconds),
             #[cfg(feature = "serde")]
             Self::Enter => f.write_str("enter"),
+            Self::Pop => f.write_str("pop"),
             Self::Note(_) => f.write_str("note"),
         }
     }
@@ -234,6 +237,7 @@ impl<T: Owner> Clone for Then<T> {
             Self::Repeat(repeat, span) => Self::Repeat(repeat.clone(), *span),
             #[cfg(feature = "serde")]
             Self::Enter => Self::Enter,
+            Self::Pop => Self::Pop,
             Self::Note(note) => Self::Note(*note),
         }
     }

@@ -164,6 +164,8 @@ pub enum SavedThen {
     /// Nothing happens. These are the numbers of the regions of the current state, which are open or, in a suspended path,
     /// suspended. `due` and `depth` are not used.
     Regions(Vec<u32>),
+    /// The machine pops its current state.
+    Pop,
 }
 
 /// The meaning of a number that a state of a definition stores.

@@ -405,6 +405,7 @@ impl<'b, T: Owner> Reader<'b, T> {
                 return Ok(scope.map(|scope| Timer { due: f64::INFINITY, scope, then }));
             }
             SavedThen::Enter => Then::Enter,
+            SavedThen::Pop => Then::Pop,
             SavedThen::Regions(_) => return Ok(None),
             SavedThen::Note { of, number: Seconds(number) } => {
                 let number = match of {

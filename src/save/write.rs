@@ -181,6 +181,7 @@ impl<'b, T: Owner> Writer<'b, T> {
                 SavedThen::Repeat { seconds: Seconds(repeat.seconds), span: Seconds(*span), message }
             }
             Then::Enter => SavedThen::Enter,
+            Then::Pop => SavedThen::Pop,
             Then::Note(Note { key, number }) => {
                 SavedThen::Note { of: SavedNote::of_key(*key), number: Seconds(*number) }
             }

@@ -155,7 +155,7 @@ fn an_owner_that_waits_fares_as_one_that_polls() {
             Verb::Clear | Verb::Stay => Verb::Revert,
             // An owner that polls has no repeating timer, and its timers are not those that a machine cancels.
             Verb::SendEvery(wait) => Verb::SendAfter(wait),
-            Verb::CancelTo(_) | Verb::CancelMessages => Verb::Pop,
+            Verb::CancelTo(_) | Verb::CancelMessages | Verb::PopAfter(_) => Verb::Pop,
             verb => verb,
         });
         polling::compare(&script, &mut seen.borrow_mut());

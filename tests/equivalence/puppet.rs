@@ -393,6 +393,7 @@ impl Puppet {
             Verb::ChangeNext(to) => fsm.change_state_next(forms.reference(to)),
             Verb::SendAfter(wait) => fsm.send_after(wait.seconds(), Origin::Own),
             Verb::SendEvery(wait) => fsm.send_every(wait.seconds(), Origin::Own),
+            Verb::PopAfter(wait) => fsm.pop_state_after(wait.seconds()),
             Verb::CancelTo(to) => {
                 let canceled = fsm.cancel(|pending| pending.target() == Some(&forms.reference(to)));
                 self.record(Event::Now(canceled > 0, fsm.target().map(mark)), table);

@@ -109,6 +109,7 @@ fn perform(act: &'static str, is_open: bool, actor: &mut Actor, fsm: &mut Fsm<'_
         "sleep" => fsm.sleep_for(number(rest)),
         "after" => match split(split(rest).1) {
             ("change", to) => fsm.change_state_after(number(split(rest).0), named(to, is_open)),
+            ("pop", _) => fsm.pop_state_after(number(split(rest).0)),
             (_, word) => fsm.send_after(number(split(rest).0), word),
         },
         "catch" => {

@@ -78,6 +78,24 @@ fn timers() {
         pop
         ticks 3 => 13 s; A.exit; A -> B (change); B.enter; B.update
 
+        # a_state_that_is_pushed_for_a_while_is_popped_by_its_timer (rule 25)
+        in A
+        B.enter: after 2 pop
+        start; push B
+        ticks 3 => x
+
+        # a_timer_that_pops_ends_when_its_state_is_left (rule 25)
+        in A
+        B.enter: after 2 pop
+        start; push C; push B; pop
+        ticks 3 => x
+
+        # a_timer_that_pops_an_empty_stack_is_refused_with_a_warning (rule 25)
+        in A
+        A.enter: after 1 pop
+        start
+        ticks 1 => x
+
         # a_timer_asked_for_behind_a_push_stands_still_with_its_state (rule 25)
         // This includes a timer that the state sets in the same callback.
         in A

@@ -144,6 +144,7 @@ impl Puppet {
             Verb::ChangeNext(to) => fsm.change_state_next(reference(to)),
             Verb::SendAfter(wait) => fsm.send_after(wait.seconds(), ()),
             Verb::SendEvery(wait) => fsm.send_every(wait.seconds(), ()),
+            Verb::PopAfter(wait) => fsm.pop_state_after(wait.seconds()),
             Verb::CancelTo(to) => {
                 let canceled = fsm.cancel(|pending| pending.target() == Some(&reference(to)));
                 self.record_now(Ok(canceled > 0), fsm);

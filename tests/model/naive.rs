@@ -278,6 +278,7 @@ impl Model {
             Verb::ChangeAfter(wait, to) => self.after(wait.seconds(), Then::Change(to)),
             Verb::SendAfter(wait) => self.after(wait.seconds(), Then::Tell(())),
             Verb::SendEvery(wait) => self.every(wait.seconds(), ()),
+            Verb::PopAfter(wait) => self.after(wait.seconds(), Then::Pop),
             verb => Request::Verb(verb),
         }
     }

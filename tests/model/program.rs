@@ -127,6 +127,7 @@ pub(crate) enum Verb {
     ChangeNext(Id),
     SendAfter(Wait),
     SendEvery(Wait),
+    PopAfter(Wait),
     /// Cancels the timers that change to this state.
     CancelTo(Id),
     CancelMessages,
@@ -146,6 +147,7 @@ impl Verb {
                     | Self::CancelTo(_)
                     | Self::CancelMessages
                     | Self::Stay
+                    | Self::PopAfter(_)
                     | Self::Panic
             )
     }
@@ -343,6 +345,7 @@ pub(crate) fn verb() -> impl Strategy<Value = Verb> {
         6 => id().prop_map(Verb::ChangeNext),
         5 => wait().prop_map(Verb::SendAfter),
         4 => wait().prop_map(Verb::SendEvery),
+        4 => wait().prop_map(Verb::PopAfter),
         3 => id().prop_map(Verb::CancelTo),
         2 => Just(Verb::CancelMessages),
         6 => prop_oneof![Just(Wait::ForEver), wait()].prop_map(Verb::Sleep),

@@ -152,6 +152,7 @@ impl Twin {
             Verb::Resume(id) => return fsm.resume_state(to(id)),
             Verb::ChangeAfter(wait, id) => return fsm.change_state_after(wait.seconds(), to(id)),
             Verb::ChangeNext(id) => return fsm.change_state_next(to(id)),
+            Verb::PopAfter(wait) => return fsm.pop_state_after(wait.seconds()),
             Verb::Sleep(wait) => return fsm.sleep_for(wait.seconds()),
             Verb::Panic => panic_as_told(),
             Verb::ChangeAhead(id) => fsm.change_state_ahead(self, to(id), table),

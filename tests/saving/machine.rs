@@ -137,6 +137,19 @@ fn a_message_of_a_timer_is_saved_by_a_book_that_knows_messages() {
 }
 
 #[test]
+fn a_timer_that_pops_goes_on_after_loading() {
+    let (mut guard, mut machine) = (Guard::default(), StateMachine::new(&Idle));
+    machine.push_state(&mut guard, &Nap, &mut 0.0);
+    machine.with(&mut guard, &mut 0.0, |_, fsm, _| fsm.pop_state_after(2.0));
+    let saved = machine.save(&book(), 1.0).unwrap();
+    let mut loaded = book().load(saved, 101.0).unwrap();
+    loaded.update(&mut guard, &mut 101.9);
+    assert!(loaded.is_in_state(&Nap));
+    loaded.update(&mut guard, &mut 102.0);
+    assert!(loaded.is_in_state(&Idle));
+}
+
+#[test]
 fn a_repeating_timer_goes_on_with_its_next_message_after_loading() {
     let (mut guard, mut machine) = (Guard::default(), StateMachine::new(&Idle));
     machine.send_every(&mut guard, 2.0, Told::Bell, &mut 0.0);

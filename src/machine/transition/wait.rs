@@ -57,6 +57,7 @@ impl<T: Owner> Single<'_, T> {
             // A message is offered by `settle_messages`, a note is never due, and a repeating timer comes due as a message.
             Then::Send(_) | Then::Note(_) | Then::Repeat(..) => false,
             Then::Change(to) => self.execute(&Request::change(to.clone()), owner, cx),
+            Then::Pop => self.execute(&self.inside(Request::Pop), owner, cx),
         }
     }
 

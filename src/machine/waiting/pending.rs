@@ -56,7 +56,7 @@ impl<T: Owner> Pending<T> {
         self.due
     }
 
-    /// Returns the state to which the timer changes. `None` if it sends a message.
+    /// Returns the state to which the timer changes. `None` if it sends a message or pops the current state.
     #[must_use]
     pub fn target(&self) -> Option<&StateRef<T>> {
         match &self.then {
@@ -71,7 +71,7 @@ impl<T: Owner> Pending<T> {
         self.target().is_some_and(|to| same(&**to, state))
     }
 
-    /// Returns the message that the timer sends. `None` if it changes state.
+    /// Returns the message that the timer sends. `None` if it does something else.
     #[must_use]
     pub fn message(&self) -> Option<&T::Message> {
         match &self.then {
@@ -137,7 +137,7 @@ impl<T: Owner> Seat<T> {
 
     /// Returns a timer as data; `None` if no callback has asked for it, or if its state has been left.
     fn pending_of(&self, due: Option<f64>, scope: Scope, then: &Then<T>) -> Option<Pending<T>> {
-        let is_shown = scope != Scope::Left && matches!(then, Then::Change(_) | Then::Send(_) | Then::Repeat(..));
+        let is_shown = scope != Scope::Left && matches!(then, Then::Change(_) | Then::Send(_) | Then::Repeat(..) | Then::Pop);
         let state = match scope {
             Scope::State(depth) => self.at(depth.into()).cloned(),
             Scope::Current => self.current.as_option().cloned(),

@@ -100,6 +100,7 @@ corners! {
     SentWithinMessage,
     /// Rule 25: a timer came due.
     DueChange,
+    DuePop,
     DueMessage,
     DueRefused,
     DueTogether,

@@ -141,6 +141,7 @@ pub(crate) struct Timer<W> {
 #[derive(Clone, Copy)]
 pub(crate) enum Then<W> {
     Change(Id),
+    Pop,
     Tell(W),
 }
 
@@ -1099,6 +1100,10 @@ pub(crate) trait Rules: DerefMut<Target = Machine<Self::Word>> {
                     self.corners.insert(Corner::DueRefused);
                 }
                 Ok(done)
+            }
+            Then::Pop => {
+                self.corners.insert(Corner::DuePop);
+                self.carry_out(Request::Verb(Verb::Pop))
             }
         }
     }
