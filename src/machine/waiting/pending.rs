@@ -137,7 +137,8 @@ impl<T: Owner> Seat<T> {
 
     /// Returns a timer as data; `None` if no callback has asked for it, or if its state has been left.
     fn pending_of(&self, due: Option<f64>, scope: Scope, then: &Then<T>) -> Option<Pending<T>> {
-        let is_shown = scope != Scope::Left && matches!(then, Then::Change(_) | Then::Send(_) | Then::Repeat(..) | Then::Pop);
+        let is_shown =
+            scope != Scope::Left && matches!(then, Then::Change(_) | Then::Send(_) | Then::Repeat(..) | Then::Pop);
         let state = match scope {
             Scope::State(depth) => self.at(depth.into()).cloned(),
             Scope::Current => self.current.as_option().cloned(),
