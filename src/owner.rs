@@ -8,6 +8,7 @@ use log::{debug, warn};
 
 use crate::change::Change;
 use crate::fsm::Fsm;
+use crate::state::StateRef;
 use crate::state::short_name;
 
 /// What a state machine belongs to: a character, a door, a menu.
@@ -159,6 +160,56 @@ pub trait Owner: Sized + 'static {
     /// assert_eq!(door.log, ["Open -> Locked (change), locked: true"]);
     /// ```
     fn after_change(&mut self, change: &Change<'_, Self>, cx: &mut Self::Context<'_>) {}
+
+    /// Called after each message: with the state that has handled it, before the requests of its
+    /// [`on_message`](crate::State::on_message) are carried out, or with `None` after the last state has declined it. In a machine
+    /// with open regions, it is called for each state that has handled the message ([rule 14](crate::docs::semantics#rule-14)).
+    ///
+    /// It is the place to log messages, for example in a [`MessageLog`](crate::journal::MessageLog).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::{Fsm, Owner, State, StateMachine, StateRef};
+    ///
+    /// #[derive(Default)]
+    /// struct Door {
+    ///     log: Vec<String>,
+    /// }
+    ///
+    /// impl Owner for Door {
+    ///     type Context<'a> = ();
+    ///     type Message = &'static str;
+    ///
+    ///     fn after_message(&mut self, message: &&'static str, handled_by: Option<&StateRef<Self>>, _: &mut ()) {
+    ///         self.log.push(match handled_by {
+    ///             Some(state) => format!("{message}: handled by {state}"),
+    ///             None => format!("{message}: unhandled"),
+    ///         });
+    ///     }
+    /// }
+    ///
+    /// struct Closed;
+    /// impl State<Door> for Closed {
+    ///     fn on_message(&self, _: &mut Door, message: &&'static str, _: &mut Fsm<'_, Door>, _: &mut ()) -> bool {
+    ///         *message == "knock"
+    ///     }
+    /// }
+    ///
+    /// let mut door = Door::default();
+    /// let mut machine = StateMachine::new(&Closed);
+    /// machine.start(&mut door, &mut ());
+    /// machine.send(&mut door, &"knock", &mut ());
+    /// machine.send(&mut door, &"sing", &mut ());
+    /// assert_eq!(door.log, ["knock: handled by Closed", "sing: unhandled"]);
+    /// ```
+    fn after_message(
+        &mut self,
+        message: &Self::Message,
+        handled_by: Option<&StateRef<Self>>,
+        cx: &mut Self::Context<'_>,
+    ) {
+    }
 
     /// Called at the end of each tick in which a state was updated: an active state, or the global state. It is called once,
     /// after the last update and all requests of the tick. It is the place for code that runs whatever the state is: gravity,

@@ -7,6 +7,7 @@
 mod data;
 mod entry;
 mod flow;
+mod messages;
 mod stays;
 mod tally;
 mod trace;
@@ -19,6 +20,7 @@ use self::entry::Recorded;
 pub use self::entry::{Ended, Entry, Refused};
 pub(crate) use self::entry::{Symbol, Way};
 pub use self::flow::{Flow, FlowChange, FlowEnd, FlowRefusal};
+pub use self::messages::{LoggedMessage, MessageLog};
 pub use self::stays::Stays;
 use self::tally::Tally;
 pub use self::trace::Trace;

@@ -6,6 +6,7 @@ mod captured_log;
 #[path = "../trace/mod.rs"]
 mod trace;
 
+mod after_message;
 mod after_update;
 mod allocations;
 mod answers;

@@ -1,7 +1,9 @@
 // A running game that is watched: how many characters are in each state, where they go, and one of them.
 
 import { make, refill, seconds } from "./elements.js";
+import { linesOf } from "./data.js";
 import { Flow } from "./flow.js";
+import { MessageList } from "./messages.js";
 import { Past } from "./past.js";
 import { Refused, ask } from "./server.js";
 
@@ -55,9 +57,14 @@ export class Game {
         this.found = part("ul", { id: "game-found", class: "plain", "aria-label": "Characters that were found" });
         this.foundNote = part("p", { id: "game-found-note", class: "soft", role: "status", hidden: true });
         this.about = part("div", { id: "game-owner" });
+        this.filter = part("input", { id: "game-message-filter", type: "search", autocomplete: "off", spellcheck: "false", "aria-label": "Filter messages", placeholder: "Filter messages", oninput: () => this.#showMessages() });
+        this.unhandled = part("input", { id: "game-unhandled", type: "checkbox", oninput: () => this.#showMessages() });
+        this.messageNote = part("p", { class: "soft" });
+        this.messages = part("ol", { id: "game-messages", class: "log", "aria-label": "Messages" });
+        this.messaging = part("div", { hidden: true }, part("h3", {}, "Messages, the newest first"), part("div", { class: "bar" }, this.filter, part("label", { class: "check" }, this.unhandled, " only unhandled")), this.messageNote, this.messages);
         this.before = part("p", { id: "game-before", hidden: true });
         this.seen = part("div", { hidden: true }, part("div", { class: "bar" }, this.chooser, this.figures), part("div", { class: "bar moments" }, this.slider, this.then, this.back), this.match, this.differences,
-            this.breaking, part("h3", {}, "One character"), search, this.foundNote, this.found, this.before, this.about);
+            this.breaking, part("h3", {}, "One character"), search, this.foundNote, this.found, this.before, this.about, this.messaging);
         document.getElementById("panel-game").replaceChildren(form, this.advice, part("div", { class: "bar" }, this.status, this.stopped, part("span", { class: "spacer" }), this.commands), this.seen);
     }
 
@@ -155,6 +162,18 @@ export class Game {
             make("button", { class: "link", onclick: () => this.#follow(owner) }, named(label, owner)), ` fails ${property} in ${path} at ${at.toFixed(1)} s`)));
     }
 
+    #showMessages() {
+        const crowd = this.crowds.get(this.crowd);
+        this.messaging.hidden = !crowd?.picture.messages;
+        if (this.messaging.hidden) return;
+        const { found, more } = crowd.messages.find(this.filter.value, this.unhandled.checked);
+        const { lost } = crowd.messages;
+        this.messageNote.textContent = [more ? `${grouped.format(more)} more match.` : "", lost ? `${grouped.format(lost)} came too fast to be listed.` : "", found.length ? "" : "None."].filter(Boolean).join(" ");
+        const name = ({ owner, label }) => make("button", { class: "link", onclick: () => this.#follow(owner) }, named(label, owner));
+        refill(this.messages, [this.crowd, found.map(({ number }) => number)], () => found.map(({ seconds: at, from, to, text, handled_by }) => make("li", {}, make("span", { class: "soft" }, `${at.toFixed(1)} s`),
+            make("span", {}, from ? name(from) : "", from ? " to " : "to ", name(to), `: ${text}, `, make("span", { class: handled_by ? "soft" : "error-text" }, handled_by ? `handled by ${handled_by}` : "unhandled")))));
+    }
+
     async #command(command) {
         try {
             await ask("game", { game: this.address, ...command });
@@ -210,12 +229,13 @@ export class Game {
         const name = picture.crowd;
         let crowd = this.crowds.get(name);
         if (!crowd || picture.at < crowd.picture.at) {
-            this.crowds.set(name, crowd = { flow: new Flow(), past: new Past(), since: null, isSame: null });
+            this.crowds.set(name, crowd = { flow: new Flow(), past: new Past(), messages: new MessageList(), since: null, isSame: null });
             this.#takePast(name, crowd);
         }
         crowd.picture = picture;
         crowd.flow.note(picture);
         crowd.past.note(picture);
+        if (picture.messages) crowd.messages.note(picture.messages);
         this.#live();
         this.seen.hidden = false;
         this.#show();
@@ -275,6 +295,7 @@ export class Game {
         this.figures.textContent = `${grouped.format(picture.owners)} ${picture.owners === 1 ? "character" : "characters"}${awake}, at ${picture.seconds.toFixed(1)} s`;
         this.#compare(crowd);
         this.#showBreaks();
+        this.#showMessages();
         const isHere = this.#knows(crowd);
         this.picture.showGame(isHere ? { states: picture.states, owners: picture.owners, ways: then ? new Map() : crowd.flow.rates?.ways ?? new Map() } : null);
     }
@@ -299,7 +320,7 @@ export class Game {
         }
         const line = ({ from, to, label }) => `${from ?? "global"} → ${to}${label ? `: ${label}` : ""}`;
         const [here, there] = [exits, crowd.picture.exits].map(list => list.map(line));
-        const only = (list, other) => list.filter(line => !other.includes(line));
+        const only = (list, other) => { const there = new Set(other); return list.filter(line => !there.has(line)); };
         const differences = [...only(here, there).map(line => `only here: ${line}`), ...only(there, here).map(line => `only in the game: ${line}`)];
         const isSame = !differences.length && here.length === there.length;
         if (crowd.isSame === false && isSame) crowd.since = crowd.picture.seconds;
@@ -338,7 +359,8 @@ export class Game {
         this.#highlight();
     }
 
-    #aboutOwner({ report, owner, seconds: now, entries, exits, are_guards, is_asleep }) {
+    #aboutOwner({ report, owner, seconds: now, entries, exits, are_guards, is_asleep, data }) {
+        const lines = data === undefined ? [] : linesOf(data);
         const parts = [report, ...report.regions ?? []];
         const path = parts.map(({ path }) => path.map(({ name, seconds: time }) => `${name} for ${seconds(Math.round(time * 10) / 10)}`).join(" › "));
         const timers = parts.flatMap(({ timers }) => timers).filter(timer => timer.due_in !== null).map(({ asks_for, due_in }) => make("li", {}, `In ${seconds(Math.round(due_in * 10) / 10)}: ${asks_for}`));
@@ -351,6 +373,8 @@ export class Game {
             make("div", { class: "bar" }, make("strong", {}, named(report.label, owner)), make("button", { class: "small", onclick: () => this.#want({}) }, "Stop following")),
             make("p", { id: "game-path" }, path.join("; "), is_asleep ? ", asleep" : ""),
             ...timers.length ? [make("ul", { class: "plain" }, timers)] : [],
+            ...lines.length ? [make("h4", {}, "Data"), make("ul", { id: "game-data", class: "plain" }, lines.map(({ name, value, depth }) =>
+                make("li", { class: `depth-${Math.min(depth, 6)}` }, name === null ? null : make("span", { class: "soft" }, value === null ? name : `${name}: `), value)))] : [],
             make("h4", {}, are_guards ? "What the guards say now" : "What becomes of each exit now"),
             exits ? make("ul", { id: "game-why", class: "why" }, why) : make("p", { class: "soft" }, "The game does not explain it."),
             make("h4", {}, "Changes, the newest first"),

@@ -13,10 +13,11 @@ use bevy_ecs::schedule::IntoScheduleConfigs;
 use bevy_ecs::system::{Commands, Query, Res, ResMut};
 use bevy_time::{Time, TimeSystems, Virtual};
 use demeanor::{MachineReport, Owner, StateRef};
+use serde::Serialize;
 
 use crate::address::BindError;
 use crate::command::{Command, CommandKind, Outcome};
-use crate::crowd::{Count, Crowd, count, label_of, state_among};
+use crate::crowd::{Count, Crowd, Data, count, label_of, state_among};
 use crate::inspector::Inspector;
 
 /// Serves the inspector's page. [`show_machines`](AppExtInspector::show_machines) adds machines to it.
@@ -131,6 +132,9 @@ pub trait AppExtInspector {
     /// The time is [`Time`], as for machines that are updated in `Update`.
     fn show_machines<T: Owner + Component>(&mut self, name: &'static str) -> &mut Self;
 
+    /// Like [`show_machines`](Self::show_machines), and also shows the owner that a page watches as data.
+    fn show_machines_with_data<T: Owner + Component + Serialize>(&mut self, name: &'static str) -> &mut Self;
+
     /// Allows the page to change the states of the owners that are shown under this name, in `PreUpdate`. If the plugin for machines
     /// updates these owners in `Update` or in `FixedUpdate`, the page can also pause them.
     ///
@@ -163,19 +167,11 @@ pub trait AppExtInspector {
 
 impl AppExtInspector for App {
     fn show_machines<T: Owner + Component>(&mut self, name: &'static str) -> &mut Self {
-        let show = move |inspector: Option<ResMut<AppInspector>>,
-                         machines: Query<(Entity, &'static T, &'static Machine<T>)>,
-                         journal: Option<Res<MachineJournal<T>>>,
-                         time: Option<Res<Time>>| {
-            let Some(mut inspector) = inspector else { return };
-            let seconds = time.map_or(0.0, |time| time.elapsed().as_secs_f64());
-            let entities = Entities { machines: &machines, seconds };
-            match &journal {
-                Some(journal) => inspector.0.show(name, &entities.with_journal(journal), &()),
-                None => inspector.0.show(name, &entities, &()),
-            }
-        };
-        self.add_systems(Last, show)
+        show_machines::<T>(self, name, |_| None)
+    }
+
+    fn show_machines_with_data<T: Owner + Component + Serialize>(&mut self, name: &'static str) -> &mut Self {
+        show_machines::<T>(self, name, |owner| Some(Data::new(owner)))
     }
 
     fn obey_machines<T: EntityOwner>(&mut self, name: &'static str) -> &mut Self {
@@ -183,7 +179,7 @@ impl AppExtInspector for App {
                          machines: Query<(Entity, &'static T, &'static Machine<T>)>,
                          mut commands: Commands| {
             let Some(mut inspector) = inspector else { return };
-            let entities = Entities { machines: &machines, seconds: 0.0 };
+            let entities = Entities { machines: &machines, seconds: 0.0, data: |_| None };
             inspector.0.obey_with(name, |command| entities.obey(command, &mut commands));
         };
         self.add_systems(PreUpdate, obey);
@@ -192,10 +188,32 @@ impl AppExtInspector for App {
     }
 }
 
+/// Shows all machines of `T` at the end of each update, with the data of an owner that `data` returns.
+fn show_machines<'a, T: Owner + Component>(
+    app: &'a mut App,
+    name: &'static str,
+    data: fn(&T) -> Option<Data>,
+) -> &'a mut App {
+    let show = move |inspector: Option<ResMut<AppInspector>>,
+                     machines: Query<(Entity, &'static T, &'static Machine<T>)>,
+                     journal: Option<Res<MachineJournal<T>>>,
+                     time: Option<Res<Time>>| {
+        let Some(mut inspector) = inspector else { return };
+        let seconds = time.map_or(0.0, |time| time.elapsed().as_secs_f64());
+        let entities = Entities { machines: &machines, seconds, data };
+        match &journal {
+            Some(journal) => inspector.0.show(name, &entities.with_journal(journal), &()),
+            None => inspector.0.show(name, &entities, &()),
+        }
+    };
+    app.add_systems(Last, show)
+}
+
 /// The machines of a query as a crowd.
 struct Entities<'q, 'w, 's, T: Owner + Component> {
     machines: &'q Query<'w, 's, (Entity, &'static T, &'static Machine<T>)>,
     seconds: f64,
+    data: fn(&T) -> Option<Data>,
 }
 
 impl<T: EntityOwner> Entities<'_, '_, '_, T> {
@@ -255,6 +273,10 @@ impl<T: Owner + Component> Crowd for Entities<'_, '_, '_, T> {
 
     fn report(&self, key: Entity, (): &()) -> Option<MachineReport> {
         self.machines.get(key).ok().map(|(_, owner, machine)| machine.report(owner, self.seconds))
+    }
+
+    fn data(&self, key: Entity) -> Option<Data> {
+        self.machines.get(key).ok().and_then(|(_, owner, _)| (self.data)(owner))
     }
 
     /// In Bevy's format: `12v3`.

@@ -77,7 +77,7 @@ pub use address::BindError;
 pub use command::{Command, CommandKind};
 #[cfg(feature = "definition")]
 pub use crowd::WithDefinition;
-pub use crowd::{Count, Crowd, CrowdMut, Exit, Machines, WithJournal};
+pub use crowd::{Count, Crowd, CrowdMut, Data, Exit, Machines, WithData, WithJournal, WithMessages};
 pub use inspector::Inspector;
 
 #[cfg(doctest)]

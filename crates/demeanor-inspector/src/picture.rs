@@ -5,6 +5,8 @@ use std::sync::Arc;
 use demeanor::{Cause, Flow, MachineReport};
 use serde::Serialize;
 
+use crate::crowd::Data;
+
 /// How many owners of a crowd are in each state at one moment.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Sample {
@@ -29,6 +31,32 @@ pub(crate) struct Picture {
     pub(crate) flow: Option<Flow>,
     pub(crate) longest: Vec<LongStay>,
     pub(crate) recent: Option<Recent>,
+    /// The last messages, the oldest first, if there is a log of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) messages: Option<Messages>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Messages {
+    /// The number of messages so far.
+    pub(crate) written: u64,
+    pub(crate) last: Vec<MessagePicture>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct MessagePicture {
+    pub(crate) seconds: f64,
+    pub(crate) from: Option<Named>,
+    pub(crate) to: Named,
+    pub(crate) text: String,
+    pub(crate) handled_by: Option<String>,
+}
+
+/// The key and the label of an owner.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Named {
+    pub(crate) owner: String,
+    pub(crate) label: String,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -104,6 +132,9 @@ pub(crate) struct OwnerPicture {
     pub(crate) seconds: f64,
     /// `None` if there is no such owner.
     pub(crate) report: Option<MachineReport>,
+    /// What the game shows of it. `None` if it shows nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) data: Option<Data>,
     /// Whether it sleeps. JSON has no infinity for an endless sleep.
     pub(crate) is_asleep: bool,
     /// Its last entries in the journal, the oldest first. `None` if there is no journal.

@@ -14,10 +14,17 @@ use client::{Page, command_while};
 use demeanor::State;
 use demeanor_inspector::Inspector;
 use demeanor_inspector::bevy::{AppExtInspector, InspectorPlugin};
+use serde::{Serialize, Serializer};
 use serde_json::json;
 
 #[derive(Component)]
 struct Guard;
+
+impl Serialize for Guard {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str("on guard")
+    }
+}
 
 impl demeanor::Owner for Guard {
     type Context<'a> = ();
@@ -115,7 +122,7 @@ fn the_machines_of_entities_are_shown_with_their_journal() {
     app.add_plugins((TimePlugin, InspectorPlugin::new(inspector)));
     app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_millis(250)));
     app.add_plugins(StateMachinePlugin::<Guard>::new().with_journal(10));
-    app.show_machines::<Guard>("guards");
+    app.show_machines_with_data::<Guard>("guards");
     let world = app.world_mut();
     let bob = world.spawn((Guard, Machine::<Guard>::new(&Idle))).id();
     world.spawn((Guard, Machine::<Guard>::new(&Idle)));
@@ -128,4 +135,5 @@ fn the_machines_of_entities_are_shown_with_their_journal() {
     assert_eq!(told["flow"]["changes"].as_array().map(Vec::len), Some(1), "{told}");
     let told = page.wait("owner", || app.update(), |_| true);
     assert_eq!((&told["owner"], &told["report"]["path"][0]["name"]), (&json!(bob.to_string()), &json!("Chase")));
+    assert_eq!(told["data"], "on guard");
 }

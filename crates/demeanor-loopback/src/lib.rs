@@ -19,6 +19,12 @@ pub const FLOW: &str = include_str!("../page/flow.js");
 /// A script that keeps how many owners were in each state, for pages that show an inspector's pictures. It has the class `Past`.
 pub const PAST: &str = include_str!("../page/past.js");
 
+/// A script for pages that show the data of an owner. It has the function `linesOf`.
+pub const DATA: &str = include_str!("../page/data.js");
+
+/// A script for pages that list the messages of a crowd. It has the class `MessageList`.
+pub const MESSAGES: &str = include_str!("../page/messages.js");
+
 #[doc(no_inline)]
 pub use mio::Waker;
 pub use request::{Read, Request, decoded};

@@ -250,13 +250,28 @@ impl<T: Owner> Single<'_, T> {
         } else {
             None
         };
-        let Some(state) = state else { return false };
-        offer.is_handled = match state.as_singleton() {
-            Some(state) => state.on_message(owner, message, &mut self.fsm(), cx),
-            None => state.clone().on_message(owner, message, &mut self.fsm(), cx),
-        };
-        self.wake_if(offer.is_handled);
-        !offer.is_handled && (offer.left > 0 || offer.is_for_global)
+        if let Some(state) = state {
+            offer.is_handled = match state.as_singleton() {
+                Some(state) => self.offer_to(&state.into(), message, owner, cx),
+                None => self.offer_to(&state.clone(), message, owner, cx),
+            };
+        }
+        let goes_on = !offer.is_handled && (offer.left > 0 || offer.is_for_global);
+        if !goes_on && !offer.is_handled {
+            owner.after_message(message, None, cx);
+        }
+        goes_on
+    }
+
+    /// Offers a message to a state. Tells the owner if the state handles it.
+    #[inline(always)]
+    fn offer_to(&mut self, state: &StateRef<T>, message: &T::Message, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        let is_handled = state.on_message(owner, message, &mut self.fsm(), cx);
+        self.wake_if(is_handled);
+        if is_handled {
+            owner.after_message(message, Some(state), cx);
+        }
+        is_handled
     }
 
     /// Ends an offer that may have ended in a region. Moves back to the seat of the machine.
@@ -298,8 +313,7 @@ impl<T: Owner> Single<'_, T> {
         owner: &mut T,
         cx: &mut T::Context<'_>,
     ) -> bool {
-        let is_handled = state.on_message(owner, message, &mut self.fsm(), cx);
-        self.wake_if(is_handled);
+        let is_handled = self.offer_to(state, message, owner, cx);
         offer.is_handled |= is_handled;
         if is_handled {
             (offer.left, offer.is_for_global) = (0, false);
@@ -308,7 +322,12 @@ impl<T: Owner> Single<'_, T> {
             level.is_handled |= is_handled;
         }
         let goes_on = |level: &LevelOffer| level.regions.goes_on() || !level.is_handled && level.left > 0;
-        inside.regions.goes_on() || inside.levels.iter().any(goes_on) || offer.left > 0 || offer.is_for_global
+        let goes_on = inside.regions.goes_on() || inside.levels.iter().any(goes_on);
+        let goes_on = goes_on || offer.left > 0 || offer.is_for_global;
+        if !goes_on && !offer.is_handled {
+            owner.after_message(message, None, cx);
+        }
+        goes_on
     }
 
     /// Returns the next state in a region that a message is offered to, and moves to its seat. After the last one, moves back to the

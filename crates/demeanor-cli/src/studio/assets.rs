@@ -2,13 +2,18 @@
 
 use std::io;
 
-use demeanor_loopback::{Answer, FLOW, PAST, token};
+use demeanor_loopback::{Answer, DATA, FLOW, MESSAGES, PAST, token};
 
 const PAGE: &str = include_str!("../../studio/page.html");
 const NONCE: &str = "{{nonce}}";
 
 /// The parts that the inspector's page has, too. By path: the content, and what it exports.
-const COMMON: [(&str, &str, &str); 2] = [("/flow.js", FLOW, "Flow, way"), ("/past.js", PAST, "Past")];
+const COMMON: [(&str, &str, &str); 4] = [
+    ("/flow.js", FLOW, "Flow, way"),
+    ("/past.js", PAST, "Past"),
+    ("/data.js", DATA, "linesOf"),
+    ("/messages.js", MESSAGES, "MessageList"),
+];
 
 const SCRIPT: &str = "text/javascript";
 

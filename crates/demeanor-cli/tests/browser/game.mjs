@@ -207,6 +207,18 @@ await inWindow(window, place, async () => {
     await said.next();
     await until("the game goes on", textOf, "2 characters, 2 awake, at 4.0 s", "#game-figures");
 
+    // The data of the character, and messages.
+    await until("its data are shown", textsOf, ["hunger: 35"], "#game-data li");
+    child.stdin.write("howl\n");
+    const messages = () => [...document.querySelectorAll("#game-messages li")].map(line => line.lastChild.textContent);
+    await until("messages are listed", () => document.querySelectorAll("#game-messages li").length, 2);
+    await until("with who sent them to whom", messages, ["Wolf (1v1) to Wolf (2v1): howl, unhandled", "Wolf (1v1) to Wolf (1v1): howl, unhandled"]);
+    await page.type("#game-message-filter", "to wolf (1v1)");
+    await page.evaluate(() => document.querySelector("#game-message-filter").select());
+    await page.type("#game-message-filter", "nothing");
+    await until("none has this text", messages, []);
+    await page.evaluate(() => { document.querySelector("#game-message-filter").value = ""; document.querySelector("#game-message-filter").dispatchEvent(new Event("input")); });
+
     // Breakpoints.
     await page.click("#layer [data-state='0']");
     await page.click("#game-break");

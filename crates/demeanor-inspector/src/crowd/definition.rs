@@ -3,9 +3,10 @@
 use std::ops::Range;
 
 use demeanor::definition::{Definition, ExitOutline, Outline};
+use demeanor::journal::MessageLog;
 use demeanor::{Journal, MachineReport, Owner};
 
-use super::{Count, Crowd, Exit};
+use super::{Count, Crowd, Data, Exit};
 
 /// A crowd with the definition of its machines. [`Crowd::with_definition`] creates it.
 pub struct WithDefinition<'c, C: Crowd + ?Sized, T: Owner> {
@@ -17,11 +18,7 @@ impl<C: Crowd + ?Sized, T: Owner> Crowd for WithDefinition<'_, C, T> {
     type Key = C::Key;
     type Context<'a> = C::Context<'a>;
 
-    fn journal(&self) -> Option<&Journal<C::Key>> {
-        self.crowd.journal()
-    }
-
-    super::delegate!();
+    super::delegate!(journal, messages, data);
 
     fn exits(&self) -> Option<Vec<Exit>> {
         Some(exits_of(&self.definition.outline()))

@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
+use demeanor::journal::MessageLog;
 use demeanor::{Journal, MachineReport};
 
-use super::{Count, Crowd, Exit};
+use super::{Count, Crowd, Data, Exit};
 
 /// A crowd with its journal. [`Crowd::with_journal`] creates it.
 pub struct WithJournal<'c, C: Crowd + ?Sized> {
@@ -20,9 +21,5 @@ impl<C: Crowd + ?Sized> Crowd for WithJournal<'_, C> {
         Some(self.journal)
     }
 
-    super::delegate!();
-
-    fn exits(&self) -> Option<Vec<Exit>> {
-        self.crowd.exits()
-    }
+    super::delegate!(messages, exits, data);
 }

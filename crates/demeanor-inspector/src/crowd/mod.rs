@@ -3,10 +3,12 @@
 mod agents;
 mod batch;
 mod cast;
+mod data;
 #[cfg(feature = "definition")]
 mod definition;
 mod journal;
 mod machines;
+mod messages;
 
 use std::borrow::Cow;
 use std::fmt::{self, Debug, Write as _};
@@ -15,14 +17,19 @@ use std::ops::Range;
 
 #[cfg(feature = "definition")]
 use demeanor::definition::Definition;
+use demeanor::journal::MessageLog;
 use demeanor::{Fsm, Journal, MachineReport, Owner, StateRef};
+
+use serde::Serialize;
 
 #[cfg(feature = "bevy")]
 pub(crate) use self::agents::count;
+pub use self::data::{Data, WithData};
 #[cfg(feature = "definition")]
 pub use self::definition::WithDefinition;
 pub use self::journal::WithJournal;
 pub use self::machines::Machines;
+pub use self::messages::WithMessages;
 
 /// Forwards the methods that a wrapper of a crowd does not change.
 macro_rules! delegate {
@@ -61,6 +68,30 @@ macro_rules! delegate {
 
         fn find(&self, text: &str) -> Option<Self::Key> {
             self.crowd.find(text)
+        }
+    };
+    ($($method:ident),+) => {
+        super::delegate!();
+        $(super::delegate!(@ $method);)+
+    };
+    (@ journal) => {
+        fn journal(&self) -> Option<&Journal<Self::Key>> {
+            self.crowd.journal()
+        }
+    };
+    (@ messages) => {
+        fn messages(&self) -> Option<&MessageLog<Self::Key>> {
+            self.crowd.messages()
+        }
+    };
+    (@ exits) => {
+        fn exits(&self) -> Option<Vec<Exit>> {
+            self.crowd.exits()
+        }
+    };
+    (@ data) => {
+        fn data(&self, key: Self::Key) -> Option<Data> {
+            self.crowd.data(key)
         }
     };
 }
@@ -119,6 +150,17 @@ pub trait Crowd {
         None
     }
 
+    /// Returns the log of the owners' messages, if there is one.
+    fn messages(&self) -> Option<&MessageLog<Self::Key>> {
+        None
+    }
+
+    /// Returns what the game shows of an owner, if it shows anything. Called four times a second for an owner that a page watches.
+    fn data(&self, key: Self::Key) -> Option<Data> {
+        let _ = key;
+        None
+    }
+
     /// Returns the possible exits of the states, taken or not, if they are known. Called rarely.
     fn exits(&self) -> Option<Vec<Exit>> {
         None
@@ -157,6 +199,41 @@ pub trait Crowd {
     /// ```
     fn with_journal<'c>(&'c self, journal: &'c Journal<Self::Key>) -> WithJournal<'c, Self> {
         WithJournal { crowd: self, journal }
+    }
+
+    /// Adds the log of the owners' messages, which the game writes in [`Owner::after_message`].
+    fn with_messages<'c>(&'c self, messages: &'c MessageLog<Self::Key>) -> WithMessages<'c, Self> {
+        WithMessages { crowd: self, messages }
+    }
+
+    /// Shows data of the owner that a page watches: what `data` returns for its key.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::{Batch, Owner, State};
+    /// use demeanor_inspector::{Crowd, Inspector};
+    ///
+    /// #[derive(Debug, serde::Serialize)]
+    /// struct Enemy { health: f32, arrows: u32 }
+    /// impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// struct Idle;
+    /// impl State<Enemy> for Idle {}
+    ///
+    /// let mut inspector = Inspector::bind("127.0.0.1:0")?;
+    /// let mut batch = Batch::new();
+    /// batch.insert(Enemy { health: 100.0, arrows: 12 }, &Idle);
+    /// inspector.show("enemies", &batch.with_data(|key| batch.get(key)), &());
+    /// // An owner that is not `Serialize` can be shown as a text.
+    /// inspector.show("enemies", &batch.with_data(|key| Some(format!("{:?}", batch.get(key)?))), &());
+    /// # Ok::<(), demeanor_inspector::BindError>(())
+    /// ```
+    fn with_data<D, F>(&self, data: F) -> WithData<'_, Self, F>
+    where
+        D: Serialize,
+        F: Fn(Self::Key) -> Option<D>,
+    {
+        WithData { crowd: self, data }
     }
 
     /// Adds the exits of a definition's states, taken or not.

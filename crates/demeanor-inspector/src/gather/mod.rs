@@ -4,6 +4,7 @@
 
 mod breaks;
 mod longest;
+mod messages;
 mod recent;
 mod search;
 mod watched;
@@ -175,6 +176,7 @@ impl<K: Copy + Eq + std::hash::Hash> Gather<K> {
             flow: crowd.journal().map(demeanor::Journal::flow),
             longest: self.longest(crowd, cx),
             recent: crowd.journal().map(|journal| self.recently.picture(crowd, journal)),
+            messages: crowd.messages().map(|log| messages::picture(crowd, log)),
         }
     }
 

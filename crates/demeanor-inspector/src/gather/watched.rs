@@ -65,6 +65,7 @@ impl<K: Copy + Eq> Watched<K> {
             is_asleep: report.as_ref().is_some_and(MachineReport::is_asleep),
             report,
             entries: self.key.and_then(|key| Some(entries(crowd.journal()?, key))),
+            data: self.key.and_then(|key| crowd.data(key)),
             exits: self.exits.clone(),
             are_guards: self.are_guards,
         })

@@ -20,6 +20,7 @@ async function start(address) {
             child.stdin.write(`tick ${count}\n`);
             for (let i = 0; i < count; i++) await lines.next();
         },
+        say: line => child.stdin.write(`${line}\n`),
         ask: count => child.stdin.write(`tick ${count}\n`),
         async end() {
             const ended = new Promise(resolve => child.once("exit", resolve));
@@ -165,6 +166,15 @@ try {
     await page.evaluate(() => document.querySelector("#search").requestSubmit());
     await until("a wolf does not hunt because it is not hungry", () => document.querySelector("#exits").textContent, "roam → hunt: nohunger > 60 (hunger = 35) does not hold");
     await until("an exit that nobody has taken is dashed", () => document.querySelectorAll("#graph .edge.never").length, 1);
+
+    // The data of the wolf, and messages.
+    await until("its data are shown", textsOf, ["hunger: 35"], "#data li");
+    game.say("howl");
+    await until("messages are listed", () => [...document.querySelectorAll("#message-list tr")].map(row => [...row.children].map(cell => cell.textContent).join(" | ")),
+        ["6.0 s | Wolf (1v1) | Wolf (2v1) | howl | unhandled", "6.0 s | Wolf (1v1) | Wolf (1v1) | howl | unhandled"]);
+    await page.type("#message-filter", "2v1");
+    await until("those with a text in them", () => document.querySelectorAll("#message-list tr").length, 1);
+    await page.evaluate(() => { document.querySelector("#message-filter").value = ""; document.querySelector("#message-filter").dispatchEvent(new Event("input")); });
 
     // A breakpoint.
     await page.click("#states [data-state=hunt] button");

@@ -3,11 +3,12 @@
 //! ```text
 //! tick 3
 //! eat
+//! howl
 //! starve
 //! quit
 //! ```
 //!
-//! `eat` and `starve` set the hunger of the wolves to 10 and to 95.
+//! `howl` sends a message from the first wolf to both. `eat` and `starve` set the hunger of the wolves to 10 and to 95.
 //!
 //! Its first argument is the address. The second one can be the file of the wolves, which is reloaded when it is saved. It prints the address of the page, and after each input line what it has done.
 
@@ -19,8 +20,10 @@ use std::thread;
 use std::time::Duration;
 
 use demeanor::definition::{Definition, PropertyWatch, Vocabulary, Watch};
-use demeanor::{Batch, Fsm, Journal, Owner, State, StateRef};
+use demeanor::journal::MessageLog;
+use demeanor::{Batch, Fsm, Journal, Key, Owner, State, StateRef};
 use demeanor_inspector::{Crowd, Inspector};
+use serde::Serialize;
 
 /// A soldier. The first three of ten are tired.
 struct Soldier {
@@ -86,8 +89,10 @@ impl State<Soldier> for March {
     }
 }
 
+#[derive(Serialize)]
 struct Wolf {
     hunger: f64,
+    #[serde(skip)]
     properties: PropertyWatch,
 }
 
@@ -95,14 +100,23 @@ struct Wolf {
 struct Forest {
     seconds: f64,
     definition: Definition<Wolf>,
+    messages: MessageLog<Key>,
+    /// The wolf that has sent a message, and the one that gets it.
+    to: Option<(Key, Key)>,
 }
 
 impl Owner for Wolf {
     type Context<'a> = Forest;
-    type Message = ();
+    type Message = &'static str;
 
     fn now(forest: &Forest) -> f64 {
         forest.seconds
+    }
+
+    fn after_message(&mut self, message: &&'static str, handled_by: Option<&StateRef<Self>>, forest: &mut Forest) {
+        if let Some((from, to)) = forest.to {
+            forest.messages.note(Some(from), to, message, handled_by, forest.seconds);
+        }
     }
 }
 
@@ -141,14 +155,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     for number in 0..10 {
         soldiers.spawn(Soldier { number }, &Wait, &mut seconds);
     }
-    let vocabulary = Vocabulary::new().value("hunger", |wolf: &Wolf, _| wolf.hunger);
+    let vocabulary = Vocabulary::new()
+        .value("hunger", |wolf: &Wolf, _| wolf.hunger)
+        .message("howl", |message: &&str| *message == "howl");
     let file = std::env::args().nth(2);
     let definition = match &file {
         Some(file) => Definition::load(file, &vocabulary)?,
         None => Definition::parse(FILE, &vocabulary)?,
     };
     let mut watch = file.map(|file| Watch::new(&definition, file)).transpose()?;
-    let mut forest = Forest { seconds, definition: definition.clone() };
+    let mut forest = Forest { seconds, definition: definition.clone(), messages: MessageLog::new(100), to: None };
     let mut wolves = Batch::new();
     wolves.set_journal(Some(Journal::new(1000)));
     for hunger in [35.0, 65.0] {
@@ -164,6 +180,13 @@ fn main() -> Result<(), Box<dyn Error>> {
             Ok(line) => match line.split_once(' ').unwrap_or((&line, "")) {
                 ("tick", count) => ticks += count.parse::<u32>()?,
                 ("eat", _) => wolves.iter_mut().for_each(|(_, wolf)| wolf.hunger = 10.0),
+                ("howl", _) => {
+                    let keys: Vec<_> = wolves.keys().collect();
+                    for to in &keys {
+                        forest.to = keys.first().copied().zip(Some(*to));
+                        wolves.send(*to, &"howl", &mut forest);
+                    }
+                }
                 ("starve", _) => wolves.iter_mut().for_each(|(_, wolf)| wolf.hunger = 95.0),
                 _ => return Ok(()),
             },
@@ -186,6 +209,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         inspector.explain("wolves", &definition, &mut wolves, &mut forest);
         inspector.show("soldiers", &soldiers, &seconds);
-        inspector.show("wolves", &wolves.with_definition(&definition), &forest);
+        inspector.show(
+            "wolves",
+            &wolves.with_definition(&definition).with_data(|key| wolves.get(key)).with_messages(&forest.messages),
+            &forest,
+        );
     }
 }

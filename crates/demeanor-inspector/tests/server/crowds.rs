@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::ops::Range;
 
+use demeanor::journal::MessageLog;
 use demeanor::{
     Agent, Batch, Cast, Change, Fsm, Journal, MachineReport, Owner, State, StateMachine, StateRef, Telegram,
 };
@@ -444,4 +445,52 @@ fn the_owners_in_a_state_are_listed_up_to_a_thousand_and_all_are_counted() {
     let told = page.wait("found", || inspector.show("guards", &batch, &0.0), |told| told["seen"] == 1201);
     assert_eq!(told["matches"], 1200);
     assert_eq!(told["owners"].as_array().unwrap().len(), 1000);
+}
+
+#[test]
+fn the_messages_of_a_crowd_are_told_with_who_handled_them() {
+    let mut inspector = inspector();
+    let (batch, [bob, elsa, _]) = guards();
+    let mut log = MessageLog::new(250);
+    for _ in 0..299 {
+        log.note(None, bob, "hey", None::<&str>, 0.5);
+    }
+    log.note(Some(bob), elsa, "help", Some("Duty"), 2.0);
+    let page = page_of(&inspector);
+    let told = page.wait("picture", || inspector.show("guards", &batch.with_messages(&log), &2.0), |_| true);
+    let messages = &told["messages"];
+    assert_eq!(messages["written"], 300);
+    let list = messages["last"].as_array().unwrap();
+    assert_eq!(list.len(), 200);
+    let bob = json!({ "owner": "1v1", "label": "Bob" });
+    assert_eq!(list[0], json!({ "seconds": 0.5, "from": null, "to": bob, "text": "hey", "handled_by": null }));
+    let elsa = json!({ "owner": "2v1", "label": "Elsa" });
+    assert_eq!(list[199], json!({ "seconds": 2.0, "from": bob, "to": elsa, "text": "help", "handled_by": "Duty" }));
+}
+
+#[test]
+fn what_the_game_shows_of_an_owner_is_told_while_it_is_watched() {
+    let mut inspector = inspector();
+    let (batch, _) = guards();
+    let looks = Cell::new(0);
+    let shows = |key| {
+        looks.set(looks.get() + 1);
+        batch.get(key).map(|guard| json!({ "name": guard.name, "is_tired": guard.is_tired }))
+    };
+    let page = page_of(&inspector);
+    page.wait("picture", || inspector.show("guards", &batch.with_data(shows), &1.0), |_| true);
+    assert_eq!(looks.get(), 0, "no owner is watched");
+    let page = Page::open(inspector.address(), "?crowd=guards&owner=1v1");
+    // The other wrappers of a crowd keep the data.
+    let log = MessageLog::new(1);
+    let told =
+        page.wait("owner", || inspector.show("guards", &batch.with_data(shows).with_messages(&log), &1.0), |_| true);
+    assert_eq!(told["data"], json!({ "name": "Bob", "is_tired": true }));
+    let text = "x".repeat(100_000);
+    let told = page.wait(
+        "owner",
+        || inspector.show("guards", &batch.with_data(|_| Some(&text)), &2.0),
+        |told| told["seconds"] == 2.0,
+    );
+    assert_eq!(told["data"], "too long: 100002 bytes");
 }
