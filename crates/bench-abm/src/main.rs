@@ -25,7 +25,7 @@ use self::model::{LARGE, SMALL, World};
 use self::ours::Order;
 use self::statistics::TOLERANCE;
 
-/// With fewer runs, a standard error says too little.
+/// The runs of each row, if `--rounds` is not given. With fewer runs, a standard error says too little.
 const LEAST_ROUNDS: usize = 20;
 
 /// The further runs of the loops by hand for each round, whose time does not count.
@@ -58,7 +58,7 @@ fn main() -> ExitCode {
 
 fn options() -> Result<Options, lexopt::Error> {
     use lexopt::prelude::*;
-    let mut options = Options { rounds: 40, world: None, only: Vec::new(), programs: Vec::new() };
+    let mut options = Options { rounds: LEAST_ROUNDS, world: None, only: Vec::new(), programs: Vec::new() };
     let mut arguments = lexopt::Parser::from_env();
     while let Some(argument) = arguments.next()? {
         match argument {
