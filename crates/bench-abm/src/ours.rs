@@ -239,7 +239,7 @@ fn turns<T: Owner>(batch: &Batch<T>, order: Order, rng: &mut SmallRng) -> Option
     }
 }
 
-/// Lets each animal act.
+/// Updates the animals, in the order of `turns` if there is one.
 fn act<T: Owner>(batch: &mut Batch<T>, turns: Option<Vec<Key>>, cx: &mut T::Context<'_>) {
     match turns {
         None => batch.update(cx),
