@@ -26,8 +26,9 @@ use crate::shared::{Shared, Stop, Watch};
 const GAME: Duration = Duration::from_secs(1);
 /// The time between two samples while no page is open.
 const SAMPLES: Duration = Duration::from_secs(1);
-/// How long a game stays paused when no page is open. Reloading the page takes less time.
-const PAUSED_ALONE: Duration = Duration::from_secs(5);
+/// How long a game stays paused and keeps its breakpoints when no page is open. Reloading a page takes less time, and so does asking
+/// for the news of another owner.
+const ALONE: Duration = Duration::from_secs(5);
 
 /// Starts the server on its thread.
 pub(crate) fn start(listener: TcpListener) -> io::Result<(Arc<Shared>, JoinHandle<()>)> {
@@ -164,14 +165,10 @@ impl Pages {
         }
         // These data would be out of date when the next page connects.
         clients.retain(|name| name == news::STATUS);
-        self.shared.remove_breakpoints();
-        if self.shared.is_paused.load(Ordering::Relaxed) {
-            let since = *self.alone_since.get_or_insert(now);
-            if now.duration_since(since) >= PAUSED_ALONE {
-                self.shared.pause(false);
-            }
-        } else {
-            self.alone_since = None;
+        let since = *self.alone_since.get_or_insert(now);
+        if now.duration_since(since) >= ALONE {
+            self.shared.remove_breakpoints();
+            self.shared.pause(false);
         }
     }
 }

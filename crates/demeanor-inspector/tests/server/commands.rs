@@ -163,6 +163,23 @@ fn the_game_pauses_when_an_owner_enters_a_state_from_outside_or_a_state_in_it() 
 }
 
 #[test]
+fn breakpoints_stay_while_a_page_asks_for_the_news_anew() {
+    let inspector = inspector().allow_commands();
+    let address = inspector.address();
+    let page = page_of(&inspector);
+    let duty = json!({ "do": "break", "crowd": "guards", "state": "Duty" });
+    assert_eq!(command(address, &page.token, &duty), ACCEPTED);
+    page.wait("status", || {}, |told| told["breakpoints"] == json!([{ "crowd": "guards", "state": "Duty" }]));
+    drop(page);
+    // Meanwhile, the server notices that there is no page.
+    for _ in 0..10 {
+        assert_eq!(status_of(address, "/"), "HTTP/1.1 200 OK");
+    }
+    let told = page_of(&inspector).wait("status", || {}, |_| true);
+    assert_eq!(told["breakpoints"], json!([{ "crowd": "guards", "state": "Duty" }]));
+}
+
+#[test]
 fn the_game_pauses_when_a_property_fails() {
     let mut inspector = inspector().allow_commands();
     let address = inspector.address();
