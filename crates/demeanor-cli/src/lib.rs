@@ -3,6 +3,8 @@
 //! [`main`] is the tool `demeanor`. A game that wants the same subcommands in its own binary, with its own vocabulary, calls
 //! [`run`].
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 /// Compiles the code in the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
@@ -20,6 +22,7 @@ mod json;
 mod layers;
 mod layout;
 mod loaded;
+#[cfg(feature = "lsp")]
 mod lsp;
 mod observed;
 mod picture;
@@ -39,6 +42,7 @@ mod tests;
 mod vertices;
 mod whole_file;
 mod witness;
+mod workspace;
 
 use std::ffi::OsString;
 use std::fs;
@@ -49,6 +53,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 use demeanor::Owner;
 use demeanor::definition::{Problem, Vocabulary, Words};
+#[cfg(feature = "lsp")]
 pub use lsp::serve;
 use miette::{Diagnostic as _, GraphicalReportHandler, GraphicalTheme};
 pub use svg::svg;
@@ -161,7 +166,10 @@ fn answer(arguments: impl IntoIterator<Item = OsString>, words: Option<Words>) -
         Action::Tests(tests) => tests.words.or(words).and_then(|words| tests::tests(&tests, words.as_ref())),
         Action::Studio(studio) => studio.words().or(words).and_then(|words| studio::studio(&studio, words)),
         Action::Fmt(fmt) => fmt::fmt(&fmt),
+        #[cfg(feature = "lsp")]
         Action::Lsp { words: file, stdio: _ } => lsp::lsp(words, file.vocabulary.as_deref()),
+        #[cfg(not(feature = "lsp"))]
+        Action::Lsp { .. } => Err("the feature `lsp` adds the language server: install it with `cargo install .. --features lsp`".into()),
         Action::Schema => tell(&format!("{:#}\n", demeanor::definition::schema())).map(|()| Exit::Fine),
         Action::Vocabulary { words: file } => file.or(words).and_then(|words| match words {
             Some(words) => tell(&words.to_json()).map(|()| Exit::Fine),

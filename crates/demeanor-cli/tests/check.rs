@@ -118,6 +118,7 @@ fn what_is_found_is_one_json_document() {
 }
 
 #[test]
+#[cfg(feature = "script")]
 fn a_dash_is_standard_input() {
     let folder = Folder::new("stdin").with("low.rhai", "this.health < ;");
     let (code, told, complained) = folder.run_with(&["check", "-"], RIGHT);
@@ -134,6 +135,7 @@ fn a_dash_is_standard_input() {
 }
 
 #[test]
+#[cfg(feature = "script")]
 fn a_mistake_in_a_script_is_shown_in_the_script() {
     let folder = Folder::new("scripts").with("guard.rhai", "fn update() {\n    let speed = this.health +;\n}\n").with(
         "guard.toml",
@@ -223,4 +225,22 @@ fn the_page_shows_the_document_as_it_is() {
     let folder = Folder::new("page").with("guard.toml", WRONG);
     let (_, told, _) = folder.run(&["check", "--format", "json", "guard.toml"]);
     assert_eq!(serde_json::from_str::<serde_json::Value>(&told).unwrap(), shown);
+}
+
+#[cfg(not(feature = "lsp"))]
+#[test]
+fn without_its_feature_the_language_server_says_how_to_install_it() {
+    let (code, _, complained) = Folder::new("no_lsp").run(&["lsp"]);
+    assert_eq!(code, 2);
+    assert!(complained.contains("--features lsp"), "{complained}");
+}
+
+/// A proof that ignores a script would be wrong.
+#[cfg(not(feature = "script"))]
+#[test]
+fn without_its_feature_a_script_is_an_error_that_says_how_to_turn_scripts_on() {
+    let file = "initial = 'a'\n[states.a]\nscript = 'a.rhai'\n";
+    let (code, _, complained) = Folder::new("no_scripts").with("a.toml", file).run(&["check", "a.toml"]);
+    assert_eq!(code, 1);
+    assert!(complained.contains("the feature `script` turns them on"), "{complained}");
 }

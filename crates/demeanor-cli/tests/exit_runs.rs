@@ -174,6 +174,7 @@ fn a_run_that_is_not_as_before_is_shown_with_what_is_different() {
 
 /// The scripts of a machine are not in the search, but in the runs of the table.
 #[test]
+#[cfg(feature = "script")]
 fn exits_behind_scripts_random_times_turns_and_linked_machines_are_taken() {
     let brew = "
 initial = 'heat'

@@ -435,8 +435,11 @@ impl Resolver<'_> {
 
     pub(super) fn script(&mut self, script: &Name) {
         self.mention(script, Meaning::Script);
-        if let Some(Words { scripts: false, .. }) = self.words {
-            self.findings.add(scripts_are_off(script));
+        if !cfg!(feature = "script") || self.words.is_some_and(|words| !words.scripts) {
+            Mistake::error("script", script.span.clone(), "scripts are turned off")
+                .label("a script")
+                .help("the feature `script` turns them on: in the game, and in the tool (`cargo install .. --features script`)")
+                .report(self.findings);
         }
     }
 
@@ -547,13 +550,6 @@ impl Resolver<'_> {
     pub(super) fn name_of(&self, id: StateId) -> &str {
         self.scopes.name(id)
     }
-}
-
-/// Returns the mistake for a script in a game that does not support scripts.
-pub(crate) fn scripts_are_off(script: &Name) -> Mistake {
-    Mistake::error("script", script.span.clone(), "this game is built without scripts")
-        .label("a script")
-        .help("a programmer can turn them on: the feature `script`")
 }
 
 /// Returns a text with the first few names of a list.

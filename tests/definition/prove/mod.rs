@@ -17,6 +17,7 @@ pub(crate) fn proof(file: &str) -> Proof {
 
 /// A note has the column, the code, what is said, and the witness: where it begins, its table, and where the changes lead.
 #[test]
+#[cfg_attr(not(feature = "script"), ignore = "needs the feature `script`")]
 fn what_is_proved_of_a_file_is_shown() {
     assert_notes("proofs.txt", |file| {
         let note = |finding: &Finding| (finding.problem().line(), finding.problem().column(), said(finding));

@@ -5,6 +5,7 @@ use demeanor::definition::Finding;
 use super::proof;
 
 #[test]
+#[cfg_attr(not(feature = "script"), ignore = "needs the feature `script`")]
 fn what_may_be_either_is_said_once() {
     let file = "
         initial = 'a'

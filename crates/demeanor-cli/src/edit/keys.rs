@@ -5,7 +5,7 @@ use toml_edit::{Decor, InlineTable, Item, Key, RawString, Table, TableLike, Valu
 use super::Refused;
 use crate::fmt::layout;
 pub(super) use crate::fmt::layout::{EXIT, MACHINE, Order, PROPERTY, STATE};
-use crate::lsp::in_quotes;
+use crate::workspace::in_quotes;
 
 /// Keys whose value is a text, whatever it looks like.
 const TEXTS: [&str; 13] = [

@@ -21,7 +21,7 @@ use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, Tab
 
 use self::keys::{Style, set, typed, value_of};
 pub(crate) use self::words::{WordKind, written_words};
-use crate::lsp::renamed;
+use crate::workspace::renamed;
 
 /// A change. A state is given by its name in the outline, an exit by its index in the list of its state.
 #[derive(Clone, Debug, Deserialize)]

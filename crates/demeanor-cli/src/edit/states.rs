@@ -7,7 +7,7 @@ use toml_edit::{Item, Table};
 
 use super::keys::{self, raw};
 use super::{Draft, Refused, item_at, item_at_table, positions, table_at};
-use crate::lsp::checked_name;
+use crate::workspace::checked_name;
 
 const NO_PLACE: &str = "it has no place in the file";
 

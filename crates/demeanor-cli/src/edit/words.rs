@@ -5,7 +5,7 @@ use toml_edit::{InlineTable, Item, Table, TableLike, Value};
 
 use super::keys::{self, PROPERTY, set, set_in, typed, value_of};
 use super::{Draft, Of, Refused, TypedKeys, item_at, item_at_table, positions, table_at, typed_keys};
-use crate::lsp::checked_name;
+use crate::workspace::checked_name;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]

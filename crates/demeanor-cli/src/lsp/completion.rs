@@ -8,34 +8,32 @@ use std::path::Path;
 use demeanor::definition::{Choose, Cursor, CursorPart, Key, Meaning, Mention, Outline, Survey, ValueKind, Words};
 use lsp_types::{
     CompletionItem, CompletionItemKind, CompletionList, CompletionTextEdit, Documentation, MarkupContent, MarkupKind,
-    TextEdit, Url,
+    TextEdit,
 };
 
 use super::condition::{Asked, WORDS, Word, asked};
+use super::documents::Documents;
 use super::hover::{action, behavior, described, description, message, parameter};
 use super::params::{self, Param};
 use super::place::{Located, Place};
-use super::rename::{in_condition, in_quotes};
+use super::position::Text;
 use super::schema::{self, Table};
-use super::workspace::{Text, Workspace, path_of};
+use crate::workspace::{File, in_condition, in_quotes};
 
 /// The largest number of completions at one time. If there are more, only those that begin with the text before the cursor are
 /// offered.
 const MOST_OFFERED: usize = 500;
 
 /// Returns the completions at a byte of a document.
-pub(super) fn complete(workspace: &mut Workspace, uri: &Url, byte: usize) -> Option<CompletionList> {
-    let survey = workspace.latest(uri)?;
-    let document = workspace.document(uri)?;
-    let source = document.source.clone();
-    let good = document.good.clone();
-    let words = workspace.words(path_of(uri).as_deref());
+pub(super) fn complete(documents: &mut Documents, file: &File, byte: usize) -> Option<CompletionList> {
+    let survey = documents.latest(file)?;
+    let source = documents.source(file)?;
+    let good = documents.good(file);
+    let words = documents.workspace.words(file);
     let cursor = Cursor::at(&source.text, byte);
     let located = Located::of(&cursor, Some(&survey));
     let surveys: Vec<&Survey> = [Some(&*survey), good.as_deref()].into_iter().flatten().collect();
-    let path = path_of(uri);
-    let path = path.as_deref();
-    let writer = Writer { source: &source, byte, path, surveys, words: words.as_deref(), cursor: &cursor, located };
+    let writer = Writer { source: &source, byte, path: file.path(), surveys, words: words.as_deref(), cursor: &cursor, located };
     let (span, mut offers) = match cursor.part() {
         CursorPart::Header => (cursor.span(), writer.tables()),
         CursorPart::Value { key, quote, .. } => writer.values(key, quote),

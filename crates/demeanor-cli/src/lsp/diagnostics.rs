@@ -1,8 +1,7 @@
 //! The problems of a document, which the editor gets as soon as the user stops typing for a moment.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::Path;
 
 use demeanor::definition::{Problem, Problems};
 use lsp_types::{
@@ -10,7 +9,9 @@ use lsp_types::{
     Url,
 };
 
-use super::workspace::{Text, Workspace, is_script, path_of};
+use super::documents::{Documents, file_of};
+use super::position::Text;
+use crate::workspace::File;
 
 /// The other files for which diagnostics were last sent, by the document that names them.
 #[derive(Default)]
@@ -19,28 +20,26 @@ pub(super) struct Said {
 }
 
 /// Returns the diagnostics of a document, and of the files that it names and that are not open.
-pub(super) fn of_document(workspace: &mut Workspace, said: &mut Said, uri: &Url) -> Vec<PublishDiagnosticsParams> {
-    let Some(survey) = workspace.survey(uri) else { return Vec::new() };
-    let Some(document) = workspace.document(uri) else { return Vec::new() };
-    let (source, version) = (Arc::clone(&document.source), document.version);
-    let is_definition = uri.path().ends_with(".fsm.toml") || survey.is_definition();
-    let path = path_of(uri);
+pub(super) fn of_document(documents: &mut Documents, said: &mut Said, file: &File) -> Vec<PublishDiagnosticsParams> {
+    let Some(survey) = documents.workspace.survey(file) else { return Vec::new() };
+    let Some((source, uri)) = documents.source(file).zip(documents.uri(file)) else { return Vec::new() };
+    let version = documents.version(file);
+    let is_definition = file.name().ends_with(".fsm.toml") || survey.is_definition();
     let mut by_file: BTreeMap<Url, Vec<Diagnostic>> = BTreeMap::new();
     let mut own = Vec::new();
     if is_definition {
-        own = own_problems(survey.problems(), uri, &source);
-        if let Some(folder) = path.as_deref().and_then(Path::parent) {
-            let linked = survey.links().iter().map(|link| folder.join(link)).collect::<Vec<_>>();
-            for link in linked {
-                of_linked(workspace, &link, &mut by_file);
+        own = own_problems(survey.problems(), &uri, &source);
+        if let Some(folder) = file.folder() {
+            for link in survey.links() {
+                of_linked(documents, &File::Path(folder.join(link)), &mut by_file);
             }
-            of_scripts(workspace, survey.problems(), folder, &mut by_file);
+            of_scripts(documents, survey.problems(), folder, &mut by_file);
         }
     }
-    let mut all = vec![PublishDiagnosticsParams::new(uri.clone(), own, Some(version))];
+    let mut all = vec![PublishDiagnosticsParams::new(uri.clone(), own, version)];
     // A file that has been opened in the meantime has its own diagnostics.
-    let says_itself = |file: &Url| workspace.document(file).is_some() && !is_script(file);
-    all.extend(said.instead(uri, by_file).filter(|other| !says_itself(&other.uri)));
+    let says_itself = |file: File| documents.is_open(&file) && !file.is_script();
+    all.extend(said.instead(&uri, by_file).filter(|other| !says_itself(file_of(&other.uri))));
     all
 }
 
@@ -86,20 +85,19 @@ fn own_problems(problems: &Problems, uri: &Url, source: &Text) -> Vec<Diagnostic
 }
 
 /// Adds the diagnostics of a linked file that is not open. An open file has its own diagnostics.
-fn of_linked(workspace: &mut Workspace, path: &Path, by_file: &mut BTreeMap<Url, Vec<Diagnostic>>) {
-    let Some(uri) = workspace.uri(path).filter(|uri| workspace.document(uri).is_none()) else { return };
-    let Some(source) = workspace.text(path) else { return };
-    let words = workspace.words(Some(path));
-    let survey = workspace.read(&uri, Some(path), &source.text, words.as_deref(), &std::collections::HashMap::new());
+fn of_linked(documents: &mut Documents, file: &File, by_file: &mut BTreeMap<Url, Vec<Diagnostic>>) {
+    let Some(uri) = documents.uri(file).filter(|_| !documents.is_open(file)) else { return };
+    let Some(read) = documents.workspace.read_file(file) else { return };
+    let (source, survey) = (documents.with_lines(&read.source), read.survey);
     by_file.entry(uri.clone()).or_default().extend(own_problems(survey.problems(), &uri, &source));
 }
 
 /// Adds the diagnostics of the scripts that a document names.
-fn of_scripts(workspace: &Workspace, problems: &Problems, folder: &Path, by_file: &mut BTreeMap<Url, Vec<Diagnostic>>) {
+fn of_scripts(documents: &Documents, problems: &Problems, folder: &Path, by_file: &mut BTreeMap<Url, Vec<Diagnostic>>) {
     for problem in problems.iter().filter(|problem| problem.file() != problems.file()) {
-        let path: PathBuf = folder.join(problem.file());
-        let Some(uri) = workspace.uri(&path) else { continue };
-        let Some(source) = workspace.text(&path) else { continue };
+        let file = File::Path(folder.join(problem.file()));
+        let Some(uri) = documents.uri(&file) else { continue };
+        let Some(source) = documents.workspace.text(&file).map(|text| documents.with_lines(&text)) else { continue };
         by_file.entry(uri.clone()).or_default().push(diagnostic(problem, &uri, &source));
     }
 }

@@ -7,9 +7,10 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use demeanor::definition::{ExitOutline, Key, Outline, Problem, Survey};
-use lsp_types::{CodeAction, CodeActionKind, TextEdit, Url, WorkspaceEdit};
+use lsp_types::{CodeAction, CodeActionKind, TextEdit, WorkspaceEdit};
 
-use super::workspace::{Workspace, path_of};
+use super::documents::{Documents, by_uri};
+use crate::workspace::File;
 
 /// The longest file for which edits are tried, in bytes. For a longer one, the editor would have to wait.
 const LONGEST: usize = 300_000;
@@ -18,11 +19,11 @@ const LONGEST: usize = 300_000;
 const MOST_TRIED: usize = 64;
 
 /// Returns the code actions for a range of a document, in bytes.
-pub(super) fn fixes(workspace: &mut Workspace, uri: &Url, range: &Range<usize>) -> Option<Vec<CodeAction>> {
-    let survey = workspace.survey(uri)?;
-    let path = path_of(uri);
-    let words = workspace.words(path.as_deref());
-    let source = workspace.document(uri)?.source.clone();
+pub(super) fn fixes(documents: &mut Documents, file: &File, range: &Range<usize>) -> Option<Vec<CodeAction>> {
+    let workspace = &mut documents.workspace;
+    let survey = workspace.survey(file)?;
+    let words = workspace.words(file);
+    let source = documents.source(file)?;
     let text = &source.text;
     let (errors, warnings) = (survey.problems().errors(), survey.problems().warnings());
     let mut fixes: Vec<CodeAction> = Vec::new();
@@ -37,7 +38,7 @@ pub(super) fn fixes(workspace: &mut Workspace, uri: &Url, range: &Range<usize>) 
             let fix = fixes_of(&survey, text, problem, &advice, &meant).into_iter().find(|edits| {
                 left = left.saturating_sub(1);
                 let Some(after) = edited(text, edits).filter(|_| left > 0) else { return false };
-                let after = workspace.read(uri, path.as_deref(), &after, words.as_deref(), &HashMap::new());
+                let after = documents.workspace.read(file, &after, words.as_deref(), &HashMap::new());
                 let problems = after.problems();
                 // As long as a file has errors, some warnings are not looked for.
                 let are_fewer = problems.errors() < errors || problems.warnings() < warnings;
@@ -60,7 +61,7 @@ pub(super) fn fixes(workspace: &mut Workspace, uri: &Url, range: &Range<usize>) 
                 fixes.push(CodeAction {
                     title,
                     kind: Some(CodeActionKind::QUICKFIX),
-                    edit: Some(WorkspaceEdit::new(HashMap::from([(uri.clone(), edits)]))),
+                    edit: Some(WorkspaceEdit::new(by_uri(documents, [(file.clone(), edits)]))),
                     is_preferred: Some(true),
                     ..CodeAction::default()
                 });

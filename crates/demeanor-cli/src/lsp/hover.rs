@@ -5,24 +5,23 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use demeanor::definition::{Cursor, CursorPart, Meaning, Mention, Outline, StateOutline, Survey, ValueKind, Words};
-use lsp_types::{Hover, HoverContents, MarkupContent, MarkupKind, Url};
+use lsp_types::{Hover, HoverContents, MarkupContent, MarkupKind};
 
 use super::condition::{WORDS, word_at};
-use super::occurrence::{File, Read, Site, target};
+use super::documents::Documents;
 use super::place::{Located, Place};
-use super::workspace::{Workspace, path_of};
 use super::{params, schema};
+use crate::workspace::{File, Read, Site, target};
 
 /// Returns the text for the word at a byte, if there is any.
-pub(super) fn hover(workspace: &mut Workspace, uri: &Url, byte: usize) -> Option<Hover> {
-    let file = File::of(uri);
-    let read = workspace.read_file(&file)?;
-    let words = workspace.words(path_of(uri).as_deref());
-    let (text, span) = of_state(&read, &file, byte)
+pub(super) fn hover(documents: &mut Documents, file: &File, byte: usize) -> Option<Hover> {
+    let read = documents.workspace.read_file(file)?;
+    let words = documents.workspace.words(file);
+    let (text, span) = of_state(&read, file, byte)
         .or_else(|| of_word(&read.survey, words.as_deref(), byte))
         .or_else(|| of_format(&read, words.as_deref(), byte))?;
     let contents = HoverContents::Markup(MarkupContent { kind: MarkupKind::Markdown, value: text });
-    Some(Hover { contents, range: Some(read.source.range(&span)) })
+    Some(Hover { contents, range: Some(documents.with_lines(&read.source).range(&span)) })
 }
 
 type Said = Option<(String, Range<usize>)>;
@@ -222,7 +221,7 @@ pub(super) fn message(name: &str, words: Option<&Words>) -> String {
 
 /// Describes the format's own words: keys, parameters, functions in conditions.
 fn of_format(read: &Read, words: Option<&Words>, byte: usize) -> Said {
-    let text = &read.source.text;
+    let text = &read.source;
     let cursor = Cursor::at(text, end_of_word(text, byte));
     let located = Located::of(&cursor, Some(&read.survey));
     let span = cursor.span();

@@ -4,27 +4,23 @@
 mod completion;
 mod condition;
 mod diagnostics;
+mod documents;
 mod fix;
 mod goto;
 mod hover;
-mod occurrence;
 mod outline;
 mod params;
 mod place;
 mod position;
-mod rename;
 mod schema;
 mod server;
 mod transport;
-mod vocabulary;
-mod workspace;
 
 use std::path::Path;
 
 use demeanor::definition::Words;
 use lsp_server::Connection;
 
-pub(crate) use self::rename::{checked_name, in_quotes, renamed};
 use crate::{Exit, Outcome, written};
 use server::Server;
 use transport::Transport;

@@ -6,7 +6,7 @@ use std::ops::Range;
 use demeanor::definition::{Outline, StateId, Survey};
 use lsp_types::{DocumentSymbol, SymbolKind};
 
-use super::workspace::Text;
+use super::position::Text;
 
 /// The largest depth of the tree.
 const DEEPEST: usize = 70;

@@ -1,6 +1,7 @@
 //! Positions: an editor counts lines, and UTF-16 units or bytes in a line; the rest of the server counts the bytes of the text.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use lsp_types::{Position, PositionEncodingKind};
 
@@ -14,8 +15,14 @@ pub(super) enum Encoding {
     Utf16,
 }
 
+/// A text, with its lines.
+pub(super) struct Text {
+    pub(super) text: Arc<str>,
+    lines: Lines,
+}
+
 /// The beginnings of lines, and places in long lines, so that each position is near a known place.
-pub(super) struct Lines {
+struct Lines {
     encoding: Encoding,
     /// In the order of the text. The first is the beginning of the text.
     known: Vec<Known>,
@@ -46,8 +53,29 @@ impl Encoding {
     }
 }
 
+impl Text {
+    pub(super) fn new(text: Arc<str>, encoding: Encoding) -> Self {
+        let lines = Lines::new(&text, encoding);
+        Self { text, lines }
+    }
+
+    pub(super) fn byte(&self, position: Position) -> usize {
+        self.lines.byte(&self.text, position)
+    }
+
+    pub(super) fn range(&self, bytes: &Range<usize>) -> lsp_types::Range {
+        let position = |byte| self.lines.position(&self.text, byte);
+        lsp_types::Range::new(position(bytes.start), position(bytes.end))
+    }
+
+    pub(super) fn bytes(&self, range: lsp_types::Range) -> Range<usize> {
+        let start = self.byte(range.start);
+        start..self.byte(range.end).max(start)
+    }
+}
+
 impl Lines {
-    pub(super) fn new(text: &str, encoding: Encoding) -> Self {
+    fn new(text: &str, encoding: Encoding) -> Self {
         let mut at = Known { byte: 0, line: 0, column: 0 };
         let mut known = vec![at];
         let mut last = 0;
@@ -71,7 +99,7 @@ impl Lines {
 
     /// Returns the byte of a position. A position after the end of its line is the end of the line; a position after the text
     /// is the end of the text.
-    pub(super) fn byte(&self, text: &str, position: Position) -> usize {
+    fn byte(&self, text: &str, position: Position) -> usize {
         let is_before = |known: &Known| (known.line, known.column) <= (position.line, position.character);
         let Some(known) = self.known[..self.known.partition_point(is_before)].last() else { return 0 };
         if known.line < position.line {
@@ -95,7 +123,7 @@ impl Lines {
     }
 
     /// Returns the position of a byte.
-    pub(super) fn position(&self, text: &str, byte: usize) -> Position {
+    fn position(&self, text: &str, byte: usize) -> Position {
         let byte = byte.min(text.len());
         let at = self.known.partition_point(|known| known.byte <= byte);
         let known = self.known[at.saturating_sub(1)];
@@ -108,15 +136,6 @@ impl Lines {
             column = column.saturating_add(self.encoding.width(c));
         }
         Position::new(known.line, column)
-    }
-
-    pub(super) fn range(&self, text: &str, bytes: &Range<usize>) -> lsp_types::Range {
-        lsp_types::Range::new(self.position(text, bytes.start), self.position(text, bytes.end))
-    }
-
-    pub(super) fn bytes(&self, text: &str, range: lsp_types::Range) -> Range<usize> {
-        let start = self.byte(text, range.start);
-        start..self.byte(text, range.end).max(start)
     }
 }
 

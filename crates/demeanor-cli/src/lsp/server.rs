@@ -13,18 +13,19 @@ use lsp_types::{
     CodeActionOrCommand, CodeActionProviderCapability, CompletionOptions, CompletionResponse,
     DidChangeWatchedFilesRegistrationOptions, DocumentSymbolResponse, FileSystemWatcher, GlobPattern,
     GotoDefinitionResponse, HoverProviderCapability, InitializeParams, InitializeResult, MessageType, OneOf,
-    PositionEncodingKind, PublishDiagnosticsParams, Registration, RegistrationParams, RenameOptions,
+    PositionEncodingKind, PrepareRenameResponse, PublishDiagnosticsParams, Registration, RegistrationParams, RenameOptions,
     ServerCapabilities, ServerInfo, ShowMessageParams, TextDocumentPositionParams, TextDocumentSyncCapability,
-    TextDocumentSyncKind, TextDocumentSyncOptions, TextDocumentSyncSaveOptions, Url, WorkDoneProgressOptions,
+    TextDocumentSyncKind, TextDocumentSyncOptions, TextDocumentSyncSaveOptions, TextEdit, WorkDoneProgressOptions,
+    WorkspaceEdit,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::diagnostics::{self, Said};
+use super::documents::{Documents, by_uri, file_of, path_of};
 use super::position::Encoding;
-use super::vocabulary::{Origin, Vocabularies};
-use super::workspace::{Workspace, path_of};
-use super::{completion, fix, goto, hover, outline, rename};
+use super::{completion, fix, goto, hover, outline};
+use crate::workspace::{File, Origin, Vocabularies, Workspace, name_at, rename};
 
 /// How long the editor must be silent before problems are sent, so that a half-written word does not cause any.
 const SILENCE: Duration = Duration::from_millis(20);
@@ -43,7 +44,7 @@ type Answer = Result<serde_json::Value, Refusal>;
 /// A server for one editor.
 pub(super) struct Server<'c> {
     connection: &'c Connection,
-    workspace: Workspace,
+    documents: Documents,
     said: Said,
     /// Whether the editor can report changed files.
     tells_of_files: bool,
@@ -72,17 +73,17 @@ impl<'c> Server<'c> {
             (None, None, Some(words)) => Origin::Game(Arc::new(words)),
             (None, None, None) => Origin::Beside,
         };
-        let workspace = Workspace::new(encoding, roots, Vocabularies::new(origin));
+        let documents = Documents::new(Workspace::new(roots, Vocabularies::new(origin)), encoding);
         let watched = params.capabilities.workspace.and_then(|workspace| workspace.did_change_watched_files);
         let tells_of_files = watched.and_then(|watched| watched.dynamic_registration).unwrap_or(false);
-        Ok(Self { connection, workspace, said: Said::default(), tells_of_files, is_over: false })
+        Ok(Self { connection, documents, said: Said::default(), tells_of_files, is_over: false })
     }
 
     /// Serves until the editor ends the connection.
     pub(super) fn run(mut self) -> Result<(), String> {
         self.watch();
         loop {
-            let due = self.workspace.due();
+            let due = self.documents.due();
             let message = if due.is_empty() {
                 match self.connection.receiver.recv() {
                     Ok(message) => message,
@@ -90,7 +91,7 @@ impl<'c> Server<'c> {
                     Err(_) => return Ok(()),
                 }
             } else {
-                let silence = if self.workspace.is_long() { LONG_SILENCE } else { SILENCE };
+                let silence = if self.documents.has_long() { LONG_SILENCE } else { SILENCE };
                 // An editor that ends without a message is noticed in the next iteration.
                 let Ok(message) = self.connection.receiver.recv_timeout(silence) else {
                     self.say(&due[0]);
@@ -128,12 +129,12 @@ impl<'c> Server<'c> {
     }
 
     /// Sends the problems of a document.
-    fn say(&mut self, uri: &Url) {
-        self.workspace.said(uri);
-        for params in diagnostics::of_document(&mut self.workspace, &mut self.said, uri) {
+    fn say(&mut self, file: &File) {
+        self.documents.said(file);
+        for params in diagnostics::of_document(&mut self.documents, &mut self.said, file) {
             self.publish(params);
         }
-        for complaint in self.workspace.vocabularies.complaints() {
+        for complaint in self.documents.workspace.vocabularies.complaints() {
             let params = ShowMessageParams { typ: MessageType::ERROR, message: complaint };
             let method = notification::ShowMessage::METHOD.to_owned();
             self.send(Message::Notification(Notification::new(method, params)));
@@ -156,19 +157,19 @@ impl<'c> Server<'c> {
             notification::DidOpenTextDocument::METHOD => {
                 if let Some(params) = read::<notification::DidOpenTextDocument>(params) {
                     let document = params.text_document;
-                    self.workspace.open(&document.uri, document.version, document.text);
+                    self.documents.open(document.uri, document.version, document.text);
                 }
             }
             notification::DidChangeTextDocument::METHOD => {
                 if let Some(params) = read::<notification::DidChangeTextDocument>(params) {
                     let document = params.text_document;
-                    self.workspace.change(&document.uri, document.version, params.content_changes);
+                    self.documents.change(&file_of(&document.uri), document.version, params.content_changes);
                 }
             }
             notification::DidCloseTextDocument::METHOD => {
                 if let Some(params) = read::<notification::DidCloseTextDocument>(params) {
                     let uri = params.text_document.uri;
-                    self.workspace.close(&uri);
+                    self.documents.close(&file_of(&uri));
                     for params in self.said.closed(&uri) {
                         self.publish(params);
                     }
@@ -176,7 +177,7 @@ impl<'c> Server<'c> {
             }
             // A saved script or vocabulary.
             notification::DidSaveTextDocument::METHOD | notification::DidChangeWatchedFiles::METHOD => {
-                self.workspace.all_changed();
+                self.documents.all_changed();
             }
             _ => {}
         }
@@ -203,49 +204,51 @@ impl<'c> Server<'c> {
             }
             request::Completion::METHOD => {
                 let params = asked::<request::Completion>(params)?;
-                let (uri, byte) = self.place(params.text_document_position)?;
-                told(completion::complete(&mut self.workspace, &uri, byte).map(CompletionResponse::List))
+                let (file, byte) = self.place(&params.text_document_position)?;
+                told(completion::complete(&mut self.documents, &file, byte).map(CompletionResponse::List))
             }
             request::HoverRequest::METHOD => {
                 let params = asked::<request::HoverRequest>(params)?;
-                let (uri, byte) = self.place(params.text_document_position_params)?;
-                told(hover::hover(&mut self.workspace, &uri, byte))
+                let (file, byte) = self.place(&params.text_document_position_params)?;
+                told(hover::hover(&mut self.documents, &file, byte))
             }
             request::GotoDefinition::METHOD => {
                 let params = asked::<request::GotoDefinition>(params)?;
-                let (uri, byte) = self.place(params.text_document_position_params)?;
-                told(GotoDefinitionResponse::Array(goto::definition(&mut self.workspace, &uri, byte)))
+                let (file, byte) = self.place(&params.text_document_position_params)?;
+                told(GotoDefinitionResponse::Array(goto::definition(&mut self.documents, &file, byte)))
             }
             request::References::METHOD => {
                 let params = asked::<request::References>(params)?;
-                let (uri, byte) = self.place(params.text_document_position)?;
+                let (file, byte) = self.place(&params.text_document_position)?;
                 let with_definition = params.context.include_declaration;
-                told(goto::references(&mut self.workspace, &uri, byte, with_definition))
+                told(goto::references(&mut self.documents, &file, byte, with_definition))
             }
             request::PrepareRenameRequest::METHOD => {
                 let params = asked::<request::PrepareRenameRequest>(params)?;
-                let (uri, byte) = self.place(params)?;
-                told(rename::prepare(&mut self.workspace, &uri, byte).map_err(failed)?)
+                let (file, byte) = self.place(&params)?;
+                let target = name_at(&mut self.documents.workspace, &file, byte).map_err(failed)?;
+                let range = self.documents.source(&file).ok_or_else(not_open)?.range(&target.span);
+                told(PrepareRenameResponse::RangeWithPlaceholder { range, placeholder: target.name })
             }
             request::Rename::METHOD => {
                 let params = asked::<request::Rename>(params)?;
-                let (uri, byte) = self.place(params.text_document_position)?;
-                told(rename::rename(&mut self.workspace, &uri, byte, &params.new_name).map_err(failed)?)
+                let (file, byte) = self.place(&params.text_document_position)?;
+                told(self.rename(&file, byte, &params.new_name).map_err(failed)?)
             }
             request::CodeActionRequest::METHOD => {
                 let params = asked::<request::CodeActionRequest>(params)?;
-                let uri = params.text_document.uri;
-                let source = &self.workspace.document(&uri).ok_or_else(not_open)?.source;
+                let file = file_of(&params.text_document.uri);
+                let source = self.documents.source(&file).ok_or_else(not_open)?;
                 let range = source.byte(params.range.start)..source.byte(params.range.end);
-                let fixes = fix::fixes(&mut self.workspace, &uri, &range);
+                let fixes = fix::fixes(&mut self.documents, &file, &range);
                 told(fixes.map(|fixes| fixes.into_iter().map(CodeActionOrCommand::CodeAction).collect::<Vec<_>>()))
             }
             request::DocumentSymbolRequest::METHOD => {
                 let params = asked::<request::DocumentSymbolRequest>(params)?;
-                let uri = params.text_document.uri;
-                let survey = self.workspace.survey(&uri).ok_or_else(not_open)?;
-                let document = self.workspace.document(&uri).ok_or_else(not_open)?;
-                told(DocumentSymbolResponse::Nested(outline::symbols(&survey, &document.source)))
+                let file = file_of(&params.text_document.uri);
+                let survey = self.documents.workspace.survey(&file).ok_or_else(not_open)?;
+                let source = self.documents.source(&file).ok_or_else(not_open)?;
+                told(DocumentSymbolResponse::Nested(outline::symbols(&survey, &source)))
             }
             method => {
                 let why = format!("`{method}` is not among what this server can do");
@@ -254,11 +257,21 @@ impl<'c> Server<'c> {
         }
     }
 
-    fn place(&self, at: TextDocumentPositionParams) -> Result<(Url, usize), Refusal> {
-        let uri = at.text_document.uri;
-        let document = self.workspace.document(&uri).ok_or_else(not_open)?;
-        let byte = document.source.byte(at.position);
-        Ok((uri, byte))
+    fn place(&self, at: &TextDocumentPositionParams) -> Result<(File, usize), Refusal> {
+        let file = file_of(&at.text_document.uri);
+        let byte = self.documents.source(&file).ok_or_else(not_open)?.byte(at.position);
+        Ok((file, byte))
+    }
+
+    fn rename(&mut self, file: &File, byte: usize, new: &str) -> Result<WorkspaceEdit, String> {
+        let by_file = rename(&mut self.documents.workspace, file, byte, new)?;
+        let edits = by_file.into_iter().filter_map(|(file, edits)| {
+            let source = self.documents.with_lines(&self.documents.workspace.text(&file)?);
+            let edits: Vec<_> =
+                edits.into_iter().map(|(span, text)| TextEdit::new(source.range(&span), text)).collect();
+            Some((file, edits))
+        });
+        Ok(WorkspaceEdit::new(by_uri(&self.documents, edits)))
     }
 }
 

@@ -2,78 +2,48 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use demeanor::definition::{Key, Meaning, Outline, StateId, Survey};
-use lsp_types::Url;
 
-use super::workspace::{Text, Workspace, path_of};
-
-/// A file: its path, or the editor's URI if it is not a file on this computer.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum File {
-    Path(PathBuf),
-    Named(Url),
-}
+use super::{File, Read};
 
 /// A state or a region among all files: the file, and the position of its definition.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Site {
-    pub(super) file: File,
-    pub(super) start: usize,
-    pub(super) end: usize,
+pub(crate) struct Site {
+    pub(crate) file: File,
+    pub(crate) start: usize,
+    pub(crate) end: usize,
 }
 
 /// A place in a file that names a state, and maybe the states around it: `fight.aim` names two. Or a place that names a region.
 #[derive(Clone, Debug)]
-pub(super) struct Occurrence {
+pub(crate) struct Occurrence {
     /// The range, with the quotes.
-    pub(super) span: Range<usize>,
-    pub(super) name: String,
+    pub(crate) span: Range<usize>,
+    pub(crate) name: String,
     /// The range of the condition that contains it.
-    pub(super) condition: Option<Range<usize>>,
-    pub(super) is_key: bool,
+    pub(crate) condition: Option<Range<usize>>,
+    pub(crate) is_key: bool,
     /// The range of each part in the name.
-    pub(super) parts: Vec<(Range<usize>, Site)>,
-}
-
-/// A file that has been read.
-pub(super) struct Read {
-    pub(super) uri: Url,
-    pub(super) source: Arc<Text>,
-    pub(super) survey: Arc<Survey>,
-}
-
-impl File {
-    pub(super) fn of(uri: &Url) -> Self {
-        path_of(uri).map_or_else(|| Self::Named(uri.clone()), Self::Path)
-    }
-
-    pub(super) fn path(&self) -> Option<&Path> {
-        match self {
-            Self::Path(path) => Some(path),
-            Self::Named(_) => None,
-        }
-    }
+    pub(crate) parts: Vec<(Range<usize>, Site)>,
 }
 
 impl Site {
-    pub(super) fn span(&self) -> Range<usize> {
+    pub(crate) fn span(&self) -> Range<usize> {
         self.start..self.end
     }
 
     /// Returns the site of a state whose name is read in `file`.
-    pub(super) fn of(outline: &Outline, state: StateId, file: &File) -> Self {
+    pub(crate) fn of(outline: &Outline, state: StateId, file: &File) -> Self {
         let (linked, Range { start, end }) = outline.state(state).written();
-        let linked = linked.and_then(|linked| Some(File::Path(file.path()?.parent()?.join(linked))));
+        let linked = linked.and_then(|linked| Some(File::Path(file.folder()?.join(linked))));
         Self { file: linked.unwrap_or_else(|| file.clone()), start, end }
     }
 }
 
 /// Returns all places of a file that name states or regions. If a place belongs to several machines, because these are alike or run the
 /// same machine, it occurs once for each meaning.
-pub(super) fn occurrences(survey: &Survey, file: &File) -> Vec<Occurrence> {
+pub(crate) fn occurrences(survey: &Survey, file: &File) -> Vec<Occurrence> {
     let mut all = Vec::new();
     for outline in survey.outlines() {
         let add = |span: Range<usize>, name: &str, id, condition, is_key| {
@@ -132,15 +102,15 @@ fn named(outline: &Outline, key: &Key, by_name: &BTreeMap<&str, StateId>) -> Opt
 }
 
 /// The part of a name that contains a byte, and the states that it means.
-pub(super) struct Target {
-    pub(super) span: Range<usize>,
-    pub(super) name: String,
-    pub(super) sites: BTreeSet<Site>,
+pub(crate) struct Target {
+    pub(crate) span: Range<usize>,
+    pub(crate) name: String,
+    pub(crate) sites: BTreeSet<Site>,
 }
 
 /// Returns the name at a byte of a file.
-pub(super) fn target(read: &Read, file: &File, byte: usize) -> Option<Target> {
-    let text = &read.source.text;
+pub(crate) fn target(read: &Read, file: &File, byte: usize) -> Option<Target> {
+    let text = &read.source;
     let mut found: Option<Target> = None;
     for occurrence in occurrences(&read.survey, file) {
         if !(occurrence.span.start..=occurrence.span.end).contains(&byte) {
@@ -170,7 +140,7 @@ impl Occurrence {
     }
 
     /// Returns the start of the name, if its text contains no escapes.
-    pub(super) fn verbatim(&self, text: &str) -> Option<usize> {
+    pub(crate) fn verbatim(&self, text: &str) -> Option<usize> {
         let written = text.get(self.span.clone())?;
         // Escapes and line breaks in a name are rare; there is one quote at each end, which may be escaped.
         let before = written.find(self.name.as_str())?;
@@ -178,52 +148,7 @@ impl Occurrence {
     }
 
     /// Returns the range of a part; the range of the whole name if its parts cannot be distinguished.
-    pub(super) fn written(&self, text: &str, part: &Range<usize>) -> Range<usize> {
+    pub(crate) fn written(&self, text: &str, part: &Range<usize>) -> Range<usize> {
         self.verbatim(text).map_or(self.span.clone(), |begin| begin + part.start..begin + part.end)
-    }
-}
-
-impl Workspace {
-    /// Reads a file: its open text, or else its text on the disk.
-    pub(super) fn read_file(&mut self, file: &File) -> Option<Read> {
-        let uri = match file {
-            File::Path(path) => self.uri(path)?,
-            File::Named(uri) => uri.clone(),
-        };
-        if let Some(document) = self.document(&uri) {
-            let source = Arc::clone(&document.source);
-            let survey = self.survey(&uri)?;
-            return Some(Read { uri, source, survey });
-        }
-        let path = file.path()?;
-        let source = self.text(path)?;
-        let words = self.words(Some(path));
-        let nothing = std::collections::HashMap::new();
-        let survey = Arc::new(self.read(&uri, Some(path), &source.text, words.as_deref(), &nothing));
-        Some(Read { uri, source, survey })
-    }
-
-    /// Returns the files that may name states of these files: these files, and the files that link to them.
-    pub(super) fn related(&mut self, files: &BTreeSet<File>) -> BTreeMap<File, Read> {
-        let mut related = BTreeMap::new();
-        for file in files {
-            if let Some(read) = self.read_file(file) {
-                related.insert(file.clone(), read);
-            }
-        }
-        for path in self.files_with_links() {
-            let file = File::Path(path.clone());
-            if related.contains_key(&file) {
-                continue;
-            }
-            // Most files have no links.
-            let may_link = self.text(&path).is_some_and(|source| source.text.contains("machine"));
-            let Some(read) = may_link.then(|| self.read_file(&file)).flatten() else { continue };
-            let folder = path.parent().unwrap_or(Path::new(""));
-            if read.survey.links().iter().any(|link| files.contains(&File::Path(folder.join(link)))) {
-                related.insert(file, read);
-            }
-        }
-        related
     }
 }

@@ -12,7 +12,7 @@ use demeanor::definition::Words;
 const BESIDE: &str = "vocabulary.json";
 
 /// The source of the words.
-pub(super) enum Origin {
+pub(crate) enum Origin {
     /// The game whose binary this is.
     Game(Arc<Words>),
     /// A file that an option or the editor names.
@@ -22,8 +22,8 @@ pub(super) enum Origin {
 }
 
 /// The words that have been read, by file.
-pub(super) struct Vocabularies {
-    pub(super) origin: Origin,
+pub(crate) struct Vocabularies {
+    pub(crate) origin: Origin,
     read: HashMap<PathBuf, Read>,
     /// Errors of reading that have not been reported yet.
     complaints: Vec<String>,
@@ -35,12 +35,12 @@ struct Read {
 }
 
 impl Vocabularies {
-    pub(super) fn new(origin: Origin) -> Self {
+    pub(crate) fn new(origin: Origin) -> Self {
         Self { origin, read: HashMap::new(), complaints: Vec::new() }
     }
 
     /// Returns the words for a definition in a folder of a workspace.
-    pub(super) fn of(&mut self, folder: Option<&Path>, roots: &[PathBuf]) -> Option<Arc<Words>> {
+    pub(crate) fn of(&mut self, folder: Option<&Path>, roots: &[PathBuf]) -> Option<Arc<Words>> {
         let path = match &self.origin {
             Origin::Game(words) => return Some(Arc::clone(words)),
             Origin::File(path) => path.clone(),
@@ -61,7 +61,7 @@ impl Vocabularies {
     }
 
     /// Returns the errors of reading, each once.
-    pub(super) fn complaints(&mut self) -> Vec<String> {
+    pub(crate) fn complaints(&mut self) -> Vec<String> {
         std::mem::take(&mut self.complaints)
     }
 }

@@ -2,32 +2,33 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use demeanor::definition::{Problem, StateOutline, Survey};
-use lsp_types::{PrepareRenameResponse, TextEdit, Url, WorkspaceEdit};
 
-use super::occurrence::{File, Occurrence, Read, Site, occurrences, target};
-use super::position::Encoding;
-use super::vocabulary::{Origin, Vocabularies};
-use super::workspace::{Text, Workspace};
+use super::occurrence::{Occurrence, Site, Target, occurrences, target};
+use super::{File, Origin, Read, Vocabularies, Workspace};
+
+/// The texts that replace ranges of a file, in the order of the file.
+pub(crate) type Edits = Vec<(Range<usize>, String)>;
 
 /// Returns the name that would be changed at a byte, or why it cannot be renamed.
-pub(super) fn prepare(workspace: &mut Workspace, uri: &Url, byte: usize) -> Result<PrepareRenameResponse, String> {
-    let file = File::of(uri);
-    let read = workspace.read_file(&file).ok_or("the file is not open")?;
-    let target = target(&read, &file, byte).ok_or("there is no name of a state here")?;
-    Ok(PrepareRenameResponse::RangeWithPlaceholder { range: read.source.range(&target.span), placeholder: target.name })
+pub(crate) fn name_at(workspace: &mut Workspace, file: &File, byte: usize) -> Result<Target, String> {
+    let read = workspace.read_file(file).ok_or("the file is not open")?;
+    target(&read, file, byte).ok_or_else(|| "there is no name of a state here".into())
 }
 
-/// Returns the edits, or why the state cannot have this name.
-pub(super) fn rename(workspace: &mut Workspace, uri: &Url, byte: usize, new: &str) -> Result<WorkspaceEdit, String> {
-    let file = File::of(uri);
-    let read = workspace.read_file(&file).ok_or("the file is not open")?;
-    let target = target(&read, &file, byte).ok_or("there is no name of a state here")?;
+/// Returns the edits of each file, or why the state cannot have this name.
+pub(crate) fn rename(
+    workspace: &mut Workspace,
+    file: &File,
+    byte: usize,
+    new: &str,
+) -> Result<BTreeMap<File, Edits>, String> {
+    let target = name_at(workspace, file, byte)?;
     checked_name(new)?;
-    let mut files: BTreeSet<File> = target.sites.iter().map(|site| site.file.clone()).chain([file]).collect();
+    let mut files: BTreeSet<File> = target.sites.iter().map(|site| site.file.clone()).chain([file.clone()]).collect();
     let mut related = workspace.related(&files);
     let sites = all_that_are_one(&target.sites, &related);
     if sites.iter().any(|site| !files.contains(&site.file)) {
@@ -43,12 +44,7 @@ pub(super) fn rename(workspace: &mut Workspace, uri: &Url, byte: usize, new: &st
         }
     }
     stays_the_same(workspace, &related, &edits)?;
-    let changes = edits.into_iter().filter_map(|(file, edits)| {
-        let Read { uri, source, .. } = related.get(&file)?;
-        let edits = edits.into_iter().map(|(span, text)| TextEdit::new(source.range(&span), text)).collect();
-        Some((uri.clone(), edits))
-    });
-    Ok(WorkspaceEdit::new(changes.collect::<HashMap<_, _>>()))
+    Ok(edits)
 }
 
 /// Returns why a state cannot have this name in any file.
@@ -62,25 +58,29 @@ pub(crate) fn checked_name(name: &str) -> Result<(), String> {
 /// Returns a text in which the state whose name is at a byte has another name. `root` is the folder with the files that may name it,
 /// too: then it is not renamed.
 pub(crate) fn renamed(path: &Path, root: &Path, text: &str, byte: usize, new: &str) -> Result<String, String> {
-    let words = Vocabularies::new(Origin::Beside);
-    let mut workspace = Workspace::new(Encoding::Utf8, vec![root.into()], words);
-    let uri = Url::from_file_path(path).map_err(|()| format!("{}: not a whole path", path.display()))?;
-    workspace.open(&uri, 0, text.into());
-    let mut changes = rename(&mut workspace, &uri, byte, new)?.changes.unwrap_or_default();
-    let mut own = changes.remove(&uri).unwrap_or_default();
-    if let Some(other) = changes.keys().next() {
+    if !path.is_absolute() {
+        return Err(format!("{}: not a whole path", path.display()));
+    }
+    let mut workspace = Workspace::new(vec![root.into()], Vocabularies::new(Origin::Beside));
+    let file = File::Path(path.into());
+    workspace.open(file.clone(), text.into());
+    let mut edits = rename(&mut workspace, &file, byte, new)?;
+    let own = edits.remove(&file).unwrap_or_default();
+    if let Some(other) = edits.keys().find_map(File::path) {
         return Err(format!(
             "{} names this state, too: an editor with the language server renames it in both files",
-            other.path()
+            other.display()
         ));
     }
-    own.sort_by_key(|edit| edit.range.start);
-    let source = Text::new(text.into(), Encoding::Utf8);
-    let mut text = source.text.clone();
-    for edit in own.into_iter().rev() {
-        text.replace_range(source.lines.bytes(&source.text, edit.range), &edit.new_text);
+    Ok(edited(text, &own))
+}
+
+fn edited(text: &str, edits: &Edits) -> String {
+    let mut text = text.to_owned();
+    for (span, new) in edits.iter().rev() {
+        text.replace_range(span.clone(), new);
     }
-    Ok(text)
+    text
 }
 
 /// Returns the states that must be renamed together: states that are named by the same text, in machines that are alike, and
@@ -144,10 +144,8 @@ fn is_free(new: &str, sites: &BTreeSet<Site>, related: &BTreeMap<File, Read>) ->
     Ok(())
 }
 
-type Edits = Vec<(Range<usize>, String)>;
-
 fn edits_in(file: &File, read: &Read, sites: &BTreeSet<Site>, new: &str) -> Result<Edits, String> {
-    let text = &read.source.text;
+    let text = &read.source;
     let mut edits: BTreeMap<usize, (usize, String)> = BTreeMap::new();
     for occurrence in occurrences(&read.survey, file) {
         let mut name = occurrence.name.clone();
@@ -193,7 +191,7 @@ fn is_bare(name: &str) -> bool {
 }
 
 /// Returns a name in quotes for a condition with these outer quotes, if this is possible.
-pub(super) fn in_condition(name: &str, around: char) -> Option<String> {
+pub(crate) fn in_condition(name: &str, around: char) -> Option<String> {
     let begins = |c: char| c.is_alphabetic() || c == '_';
     let continues = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
     if name.starts_with(begins) && name.chars().all(continues) {
@@ -214,20 +212,12 @@ fn stays_the_same(
     related: &BTreeMap<File, Read>,
     edits: &BTreeMap<File, Edits>,
 ) -> Result<(), String> {
-    let edited = |(file, edits): (&File, &Edits)| {
-        let mut text = related.get(file)?.source.text.clone();
-        for (span, new) in edits.iter().rev() {
-            text.replace_range(span.clone(), new);
-        }
-        Some((file.clone(), text))
-    };
-    let edited: BTreeMap<File, String> = edits.iter().filter_map(edited).collect();
-    let by_path = |(file, text): (&File, &String)| Some((file.path()?.to_path_buf(), text.clone()));
-    let instead: HashMap<PathBuf, String> = edited.iter().filter_map(by_path).collect();
+    let edited = |(file, edits): (&File, &Edits)| Some((file.clone(), edited(&related.get(file)?.source, edits)));
+    let instead: HashMap<File, String> = edits.iter().filter_map(edited).collect();
     for (file, read) in related {
-        let words = workspace.words(file.path());
-        let text = edited.get(file).unwrap_or(&read.source.text);
-        let after = workspace.read(&read.uri, file.path(), text, words.as_deref(), &instead);
+        let words = workspace.words(file);
+        let text = instead.get(file).map_or(&*read.source, String::as_str);
+        let after = workspace.read(file, text, words.as_deref(), &instead);
         if let Some(why) = difference(&read.survey, &after, edits.get(file).map_or(&[], Vec::as_slice)) {
             return Err(why);
         }
