@@ -169,7 +169,9 @@ fn answer(arguments: impl IntoIterator<Item = OsString>, words: Option<Words>) -
         #[cfg(feature = "lsp")]
         Action::Lsp { words: file, stdio: _ } => lsp::lsp(words, file.vocabulary.as_deref()),
         #[cfg(not(feature = "lsp"))]
-        Action::Lsp { .. } => Err("the feature `lsp` adds the language server: install it with `cargo install .. --features lsp`".into()),
+        Action::Lsp { .. } => {
+            Err("the feature `lsp` adds the language server: install it with `cargo install .. --features lsp`".into())
+        }
         Action::Schema => tell(&format!("{:#}\n", demeanor::definition::schema())).map(|()| Exit::Fine),
         Action::Vocabulary { words: file } => file.or(words).and_then(|words| match words {
             Some(words) => tell(&words.to_json()).map(|()| Exit::Fine),

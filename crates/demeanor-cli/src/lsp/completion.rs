@@ -33,7 +33,8 @@ pub(super) fn complete(documents: &mut Documents, file: &File, byte: usize) -> O
     let cursor = Cursor::at(&source.text, byte);
     let located = Located::of(&cursor, Some(&survey));
     let surveys: Vec<&Survey> = [Some(&*survey), good.as_deref()].into_iter().flatten().collect();
-    let writer = Writer { source: &source, byte, path: file.path(), surveys, words: words.as_deref(), cursor: &cursor, located };
+    let writer =
+        Writer { source: &source, byte, path: file.path(), surveys, words: words.as_deref(), cursor: &cursor, located };
     let (span, mut offers) = match cursor.part() {
         CursorPart::Header => (cursor.span(), writer.tables()),
         CursorPart::Value { key, quote, .. } => writer.values(key, quote),

@@ -172,10 +172,7 @@ impl Documents {
 }
 
 /// Returns the texts by the URI in the editor's form, for an edit of several files.
-pub(super) fn by_uri<V>(
-    documents: &Documents,
-    by_file: impl IntoIterator<Item = (File, V)>,
-) -> HashMap<Url, V> {
+pub(super) fn by_uri<V>(documents: &Documents, by_file: impl IntoIterator<Item = (File, V)>) -> HashMap<Url, V> {
     by_file.into_iter().filter_map(|(file, of)| Some((documents.uri(&file)?, of))).collect()
 }
 

@@ -13,10 +13,10 @@ use lsp_types::{
     CodeActionOrCommand, CodeActionProviderCapability, CompletionOptions, CompletionResponse,
     DidChangeWatchedFilesRegistrationOptions, DocumentSymbolResponse, FileSystemWatcher, GlobPattern,
     GotoDefinitionResponse, HoverProviderCapability, InitializeParams, InitializeResult, MessageType, OneOf,
-    PositionEncodingKind, PrepareRenameResponse, PublishDiagnosticsParams, Registration, RegistrationParams, RenameOptions,
-    ServerCapabilities, ServerInfo, ShowMessageParams, TextDocumentPositionParams, TextDocumentSyncCapability,
-    TextDocumentSyncKind, TextDocumentSyncOptions, TextDocumentSyncSaveOptions, TextEdit, WorkDoneProgressOptions,
-    WorkspaceEdit,
+    PositionEncodingKind, PrepareRenameResponse, PublishDiagnosticsParams, Registration, RegistrationParams,
+    RenameOptions, ServerCapabilities, ServerInfo, ShowMessageParams, TextDocumentPositionParams,
+    TextDocumentSyncCapability, TextDocumentSyncKind, TextDocumentSyncOptions, TextDocumentSyncSaveOptions, TextEdit,
+    WorkDoneProgressOptions, WorkspaceEdit,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
