@@ -37,6 +37,25 @@ fn a_machine_from_a_file_makes_the_callbacks_that_it_makes_without_bevy() {
 }
 
 #[test]
+fn a_template_of_a_machine_from_a_file_loads_the_file_for_each_entity() {
+    let mut stage = Stage::new();
+    stage.save("guard.fsm.toml", PATROL);
+    let template = template(|cx| {
+        let file = cx.resource::<AssetServer>().load("guard.fsm.toml");
+        Ok((Guard::default(), DefinedMachine::<Guard>::new(file)))
+    });
+    let guards = [0; 2].map(|_| {
+        let mut guard = stage.app.world_mut().spawn_empty();
+        let components = guard.build_template(&template).unwrap();
+        guard.insert(components).id()
+    });
+    let file = stage.load("guard.fsm.toml");
+    stage.until_loaded(&file);
+    stage.ticks(1);
+    assert_eq!(guards.map(|guard| stage.state(guard)), ["stand", "stand"]);
+}
+
+#[test]
 fn a_file_that_comes_late_is_waited_for_and_its_absence_is_logged_once() {
     listen();
     let mut stage = Stage::new();

@@ -34,6 +34,7 @@ mod scenes;
 mod sleepers;
 mod soldier;
 mod start;
+mod templates;
 mod threads;
 #[cfg(feature = "serialize")]
 mod ticks;

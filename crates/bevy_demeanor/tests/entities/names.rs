@@ -1,5 +1,7 @@
 //! The prelude's names, beside Bevy's.
 
+use std::collections::HashSet;
+
 /// Each name of the prelude is used through a glob import, beside the preludes of all of Bevy's crates that this crate uses. If
 /// Bevy had the same name, the compiler would report an ambiguity.
 mod beside_bevys {
@@ -90,23 +92,25 @@ mod beside_bevys {
     }
 }
 
+/// Returns the names that a file exports.
+fn exports(source: &str) -> impl Iterator<Item = &str> {
+    source.lines().filter_map(|line| line.strip_prefix("pub use ")).flat_map(|path| {
+        let list = path.trim_end_matches(';').rsplit("::").next().unwrap_or_default();
+        let names = list.trim_matches(['{', '}']).split(',');
+        names.map(|name| name.rsplit(" as ").next().unwrap_or_default().trim())
+    })
+}
+
 #[test]
-fn the_program_with_both_preludes_names_every_name_of_the_plugins() {
-    let prelude = include_str!("../../src/prelude.rs");
+fn the_program_with_both_preludes_uses_every_public_name() {
     let program = include_str!("../../../../tests/bevy_window/src/main.rs");
-    let named = program.split("use crate::both::{").nth(1).unwrap().split('}').next().unwrap();
-    let named: Vec<&str> = named.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
-    // The program does not have this feature.
-    let (mut of_assets, mut exported) = (false, vec![]);
-    for line in prelude.lines() {
-        if let Some(path) = line.strip_prefix("pub use ").filter(|_| !of_assets) {
-            let list = path.trim_end_matches(';').rsplit("::").next().unwrap();
-            let list = list.trim_matches(['{', '}']).split(',');
-            exported.extend(list.map(|name| name.rsplit(" as ").next().unwrap().trim()));
-        }
-        of_assets = line == "#[cfg(feature = \"asset\")]";
-    }
-    exported.sort_unstable();
-    exported.dedup();
-    assert_eq!(named, exported);
+    let uses = |line: &&str| !["//", "use "].iter().any(|start| line.trim_start().starts_with(start));
+    let code: Vec<&str> = program.lines().filter(uses).collect();
+    let code = code.join("\n");
+    let words: HashSet<&str> = code.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+    let of_the_prelude: Vec<&str> = exports(include_str!("../../src/prelude.rs")).collect();
+    let others: Vec<&str> = exports(include_str!("../../src/lib.rs")).collect();
+    assert!(of_the_prelude.contains(&"LoadedDefinitions") && others.contains(&"SendTo"), "{others:?}");
+    let missing: Vec<&str> = of_the_prelude.into_iter().chain(others).filter(|name| !words.contains(name)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
 }
