@@ -50,10 +50,15 @@ use crate::saved::SavedBy;
 /// without a machine gets none for an unknown name. If the name of a composite state is forced, the change ends in a
 /// child of it, whose name the component then gets.
 ///
+/// While a state has open [regions](demeanor::State::regions), the component has the name of this state.
+/// [`regions`](demeanor::StateMachine::regions) and [`active_states`](demeanor::StateMachine::active_states) of the machine give
+/// the states in the regions, and so do [markers](crate::InState). If the name of a state in a region is inserted or edited in, the
+/// change is forced in this region, and the component gets the name of the state with regions again.
+///
 /// The component contains only the current state. To save the rest of a machine (its stack, times and timers, and the states in
-/// its [regions](demeanor::State::regions)), use a [book](crate::StateMachinePlugin::with_book). A machine that gets its state by
-/// the name alone has no states in the regions of this state until a change enters them. The global state comes from the required machine, or from the
-/// [factory](crate::StateMachinePlugin::with_factory).
+/// its regions), use a [book](crate::StateMachinePlugin::with_book). A machine that gets its state by
+/// the name alone has no states in the regions of this state until a change enters them. The global state comes from the required
+/// machine, or from the [factory](crate::StateMachinePlugin::with_factory).
 ///
 /// # Examples
 ///

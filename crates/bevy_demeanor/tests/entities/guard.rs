@@ -279,7 +279,7 @@ pub(crate) fn by_name(plugin: StateMachinePlugin<Guard>) -> StateMachinePlugin<G
     let (patrol, chase): (StateRef<Guard>, _) = ((&Patrol).into(), (&Chase).into());
     let states =
         [patrol, chase, (&Listen).into(), (&Combat).into(), (&Shoot).into(), (&Stunned).into(), (&Rest).into()];
-    plugin.with_current_state(states.into_iter().chain([(&Dead).into()]))
+    plugin.with_current_state(states.into_iter().chain([(&Watch).into(), (&Dead).into()]))
 }
 
 pub(crate) fn app(plugin: StateMachinePlugin<Guard>) -> App {

@@ -125,6 +125,44 @@ fn a_marker_by_name_and_a_machine_know_the_names_of_states_in_regions() {
     assert!(app.world().get::<Machine<Soldier>>(entity).unwrap().is_in_named("Hold"));
 }
 
+#[cfg(feature = "reflect")]
+#[test]
+fn the_name_of_the_current_state_is_that_of_the_state_with_regions_and_can_be_set_to_a_state_in_a_region() {
+    use bevy_demeanor::CurrentState;
+
+    use crate::faults::{lines_with, listen};
+
+    listen();
+    let named = [StateName::March, StateName::Walk, StateName::Run, StateName::Loose];
+    let mut app = app(plugin().with_current_state(named.map(StateName::state)));
+    let entity = app.world_mut().spawn((Soldier::default(), Machine::<Soldier>::new(&March))).id();
+    let name = |app: &App| app.world().get::<CurrentState<Soldier>>(entity).unwrap().name().to_owned();
+    app.update();
+    assert_eq!((name(&app).as_str(), followed(&app, entity).as_str()), ("March", "March Walk Ready"));
+    at_once(&mut app, entity, |it| _ = it.change_state(&Run));
+    assert_eq!((name(&app).as_str(), followed(&app, entity).as_str()), ("March", "March Run Ready"));
+
+    // Edited in place, as in an inspector.
+    take_trace(&mut app, entity);
+    *app.world_mut().get_mut::<CurrentState<Soldier>>(entity).unwrap() = CurrentState::named("Loose");
+    app.update();
+    assert_eq!((name(&app).as_str(), followed(&app, entity).as_str()), ("March", "March Run Shoot Loose Hold"));
+    let mut trace = take_trace(&mut app, entity);
+    trace.retain(|line| line.starts_with("exit") || line.starts_with("enter"));
+    assert_eq!(trace, ["exit Ready", "enter Shoot", "enter Loose", "enter Hold"]);
+
+    at_once(&mut app, entity, |it| _ = it.insert(CurrentState::<Soldier>::named("Walk")));
+    assert_eq!((name(&app).as_str(), followed(&app, entity).as_str()), ("March", "March Walk Shoot Loose Hold"));
+    assert_eq!(lines_with(&format!("{entity}")), [""; 0]);
+
+    // By its name alone, a machine is in the state, and in none of its regions, until changes enter them.
+    let bare = app.world_mut().spawn((Soldier::default(), CurrentState::<Soldier>::named("March"))).id();
+    app.world_mut().flush();
+    assert_eq!(followed(&app, bare), "March");
+    assert_eq!(at_once(&mut app, bare, |it| _ = it.change_state(&Run)), "March Run");
+    assert_eq!(at_once(&mut app, bare, |it| _ = it.change_state(&March)), "March Walk Ready");
+}
+
 /// Returns what observers are told of a soldier that does what the commands say, and which of its callbacks ran.
 fn told(plugin: StateMachinePlugin<Soldier>) -> (Vec<String>, Vec<String>) {
     let mut app = app(plugin);
