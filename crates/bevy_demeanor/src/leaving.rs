@@ -1,8 +1,11 @@
-//! Calls `exit` for machines that are removed or replaced, or whose entities are despawned.
+//! Calls `exit` for machines that are removed or replaced, or whose owners are removed or entities despawned.
+
+use core::any::TypeId;
 
 use bevy_app::App;
 use bevy_ecs::entity_disabling::Disabled;
-use bevy_ecs::lifecycle::Discard;
+use bevy_ecs::event::{EntityEvent, EventPattern};
+use bevy_ecs::lifecycle::{Discard, Remove};
 use bevy_ecs::observer::On;
 use bevy_ecs::query::Allow;
 use bevy_ecs::system::{Commands, ParamSet, Query, Res, SystemParamValidationError};
@@ -16,22 +19,24 @@ use crate::machine::Machine;
 use crate::owner::EntityOwner;
 use crate::queue;
 
-/// Adds an observer that stops each machine before Bevy discards it.
+/// Adds observers that stop each machine before Bevy discards it or removes its owner.
 ///
-/// It is an observer and not a hook of the component, because `exit` gets a system parameter.
+/// They are observers and not hooks of the components, because `exit` gets a system parameter. An owner that is removed alone
+/// takes its machine along: if another owner comes, a new machine begins.
 pub(crate) fn stop_discarded<T: EntityOwner>(app: &mut App) {
-    app.add_observer(stop::<T>);
+    app.add_observer(stop::<T, Discard<Machine<T>>>);
+    app.add_observer(stop::<T, Remove<T>>);
 }
 
-fn stop<T: EntityOwner>(
-    it: On<Discard<Machine<T>>>,
+fn stop<T: EntityOwner, E: EventPattern<Event: EntityEvent>>(
+    it: On<E>,
     mut machines: Query<(&mut T, &mut Machine<T>, T::Body), Allow<Disabled>>,
     param: Result<ParamSet<(T::Param,)>, SystemParamValidationError>,
     mut commands: Commands,
     clocks: Clocks,
     (clock_of, names, followers): (Res<ClockOf<T>>, Res<Names>, Res<Followers<T>>),
 ) {
-    let entity = it.entity;
+    let entity = it.event_target();
     let Ok(mut param) = param else { return };
     let Ok((mut owner, mut machine, body)) = machines.reborrow().get_inner(entity) else { return };
     if !machine.is_started() {
@@ -49,5 +54,8 @@ fn stop<T: EntityOwner>(
     label::leave();
     if followers.is_queued() {
         cx.commands.queue(move |world: &mut World| queue::put_in_for::<T>(world, entity, log.followed()));
+    }
+    if TypeId::of::<E>() == TypeId::of::<Remove<T>>() {
+        cx.commands.entity(entity).try_remove::<Machine<T>>();
     }
 }

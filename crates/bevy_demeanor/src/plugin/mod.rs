@@ -159,6 +159,10 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
     /// Calls `exit` of the active states before a machine is removed or replaced, or its entity despawned, as `stop_machine` does.
     /// Without this setting, no callback is called for that.
     ///
+    /// `exit` gets the owner. So it is also called before the owner is removed alone, and the machine is then removed, too: if the
+    /// entity gets another owner, it needs another machine. Without this setting, the machine stays, and continues when the entity
+    /// has an owner again. An owner that is replaced by another value changes nothing.
+    ///
     /// So a state can give back what lies outside its entity, such as a place in a queue. Commands for an entity that is being
     /// despawned come too late: to remove a component in `exit`, use `try_remove`, which does not log this. Of a despawned entity,
     /// only messages report the stop, because no observer is called for an entity that is gone. A

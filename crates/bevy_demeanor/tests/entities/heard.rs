@@ -210,6 +210,7 @@ fn an_entity_with_a_machine_that_comes_is_heard_of_as_the_table_says() {
 
 const REMOVED: &str = "its machine is removed";
 const DESPAWNED: &str = "it is despawned";
+const OWNER_REMOVED: &str = "its owner is removed, and its machine is not";
 const REPLACED: &str = "its machine is replaced by a new one, which the next pass starts";
 const LOADED: &str = "its machine is replaced by a loaded one, or by one that has been started";
 
@@ -219,6 +220,10 @@ fn remove(app: &mut App, guard: Entity) {
 
 fn despawn(app: &mut App, guard: Entity) {
     app.world_mut().despawn(guard);
+}
+
+fn remove_owner(app: &mut App, guard: Entity) {
+    app.world_mut().entity_mut(guard).remove::<Guard>();
 }
 
 fn replace(app: &mut App, guard: Entity) {
@@ -239,6 +244,7 @@ fn replace_by_a_loaded_one(app: &mut App, guard: Entity) {
 fn a_machine_that_goes_is_heard_of_as_the_table_says() {
     check(plugin, REMOVED, &[&remove]);
     check(plugin, DESPAWNED, &[&despawn]);
+    check(plugin, OWNER_REMOVED, &[&remove_owner]);
     check(plugin, REPLACED, &[&replace]);
     check(plugin, LOADED, &[&replace_by_a_started_one, &replace_by_a_loaded_one]);
 }
@@ -246,7 +252,14 @@ fn a_machine_that_goes_is_heard_of_as_the_table_says() {
 #[test]
 fn with_exit_on_removal_a_machine_that_goes_is_exited_as_the_table_says() {
     let exiting = || plugin().with_exit_on_removal();
-    check(exiting, "with `with_exit_on_removal`: its machine is removed", &[&remove]);
+    let remove_both = |app: &mut App, guard: Entity| {
+        app.world_mut().entity_mut(guard).remove::<(Guard, Machine<Guard>)>();
+    };
+    check(
+        exiting,
+        "with `with_exit_on_removal`: its machine is removed, or its owner, or both",
+        &[&remove, &remove_owner, &remove_both],
+    );
     check(exiting, "with `with_exit_on_removal`: it is despawned", &[&despawn]);
     check(exiting, "with `with_exit_on_removal`: its machine is replaced by a new one", &[&replace]);
     check(
@@ -260,7 +273,7 @@ fn with_exit_on_removal_a_machine_that_goes_is_exited_as_the_table_says() {
 fn the_table_has_no_line_that_is_not_tested() {
     let table = README.split("## What is called and triggered").nth(1).unwrap();
     let table = table.split("\n## ").next().unwrap();
-    assert_eq!(table.lines().filter(|line| line.starts_with('|')).count(), 2 + 16, "two lines are its head");
+    assert_eq!(table.lines().filter(|line| line.starts_with('|')).count(), 2 + 17, "two lines are its head");
 }
 
 #[test]
@@ -291,4 +304,24 @@ fn with_exit_on_removal_a_disabled_entity_and_its_children_are_exited_too() {
     app.insert_resource(Heard::default());
     despawn(&mut app, parent);
     assert_eq!(app.world().resource::<Heard>().0[Column::Called as usize], ["`exit`", "`exit`"]);
+}
+
+#[test]
+fn an_owner_that_is_removed_alone_leaves_its_machine_in_its_state_and_with_exit_on_removal_takes_it_along() {
+    for (plugin, expected) in [(plugin(), [true, true]), (plugin().with_exit_on_removal(), [false, false])] {
+        let mut app = App::new();
+        app.init_resource::<Heard>().add_state_machine_with(plugin);
+        let [removed, replaced] = [0; 2].map(|_| app.world_mut().spawn((Guard, chasing())).id());
+        app.update();
+        remove_owner(&mut app, removed);
+        app.world_mut().entity_mut(replaced).insert(Guard);
+        let is_chasing = |app: &App, guard: Entity| {
+            app.world().get::<Machine<Guard>>(guard).is_some_and(|machine| machine.is_in_state(&Chase))
+        };
+        let before = is_chasing(&app, removed);
+        app.world_mut().entity_mut(removed).insert(Guard);
+        app.update();
+        assert_eq!([before, is_chasing(&app, removed)], expected);
+        assert!(is_chasing(&app, replaced), "another value of the owner is no removal");
+    }
 }
