@@ -244,7 +244,7 @@ fn machines_taken_apart_come_by_key_each_with_its_own_owner() {
 }
 
 #[test]
-fn a_broadcast_comes_to_everyone_once_and_counts_who_handled_it() {
+fn a_broadcast_comes_to_everyone_once_and_counts_the_owners_that_handled_it() {
     let mut batch = Batch::new();
     batch.insert(Stage::new(&B).handling("B").actor, &B);
     batch.insert(Stage::new(&A).handling("A").actor, &A);

@@ -49,7 +49,7 @@ fn ticks() {
         in A, B, A; end
         update in key order => A.update 0; end in A 0; B.update 1; end in B 1; A.update 2; end in A 2
 
-        # after_update_is_called_for_those_who_are_awake (rules 26 and 35)
+        # after_update_is_called_for_owners_that_are_awake (rules 26 and 35)
         in A, A, A; end
         1 A.update: sleep
         update => A.update 0; A.update 1; A.update 2; end in A 0; end in A 1; end in A 2
@@ -86,7 +86,7 @@ fn ticks() {
             X2.enter 4; Y.enter 1; Y.enter 5; Y1.enter 1; Y1.enter 5
         where => X/X2 Y/Y1 A X/X1 X/X2 Y/Y1
 
-        # who_stays_in_a_parent_keeps_its_time (rule 18)
+        # an_owner_that_stays_in_a_parent_keeps_its_time (rule 18)
         in X1, X1, X1, X1; knows A X1 X2 Y1
         0 X1.update: change X2
         1 X1.update: change Y
@@ -361,7 +361,7 @@ fn waiting() {
         awake => 0
         next => at 3.999997 0; at 3.999997 1; at 3.999997 2; at 2.999998 3
 
-        # who_is_refused_a_change_that_is_due_is_awake_and_updated
+        # an_owner_that_is_refused_a_change_that_is_due_is_awake_and_updated
         // The timer is used up.
         in A, A
         A.enter: after 2 change B; sleep
@@ -463,7 +463,7 @@ fn sleep_and_timers() {
         advance 9
         update => B.update 0; B.update 1
 
-        # those_who_sleep_are_not_touched_and_lie_apart (rule 26)
+        # owners_that_sleep_are_not_touched_and_lie_apart (rule 26)
         // An owner that is removed and inserted again is still asleep.
         in A, A, A, A
         0 sleep; 2 sleep; awake; rows A => 2; 0 2 1 3
@@ -473,7 +473,7 @@ fn sleep_and_timers() {
         2 change B; awake => A.exit 2; A -> B (change) 2; B.enter 2; done 2; 4
         update => A.update 3; A.update 0; A.update 1; B.update 2
 
-        # the_global_is_updated_for_those_who_sleep_unless_it_is_passive (rule 26)
+        # the_global_is_updated_for_owners_that_sleep_unless_it_is_passive (rule 26)
         in A, A; global Always
         sleep; update => Always.update 0; Always.update 1
         1 Always.update, 1x: change B
@@ -544,7 +544,7 @@ fn what_the_log_says_of_waiting() {
         log => DEBUG demeanor: Elsa: B -> A (change)
             DEBUG demeanor: Elsa: B -> A (change)
 
-        # a_sleep_without_an_end_is_said_of_those_who_come_from_a_state_with_timers (rule 26)
+        # a_sleep_without_an_end_is_said_of_owners_that_come_from_a_state_with_timers (rule 26)
         // The timers of the state that was left do not count. Alone, then together: to a state that it has not met, a batch changes
         // an owner in another way.
         in A, D

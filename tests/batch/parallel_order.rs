@@ -319,7 +319,7 @@ impl State<Nomad> for Bivouac {
 /// In an ordinary tick the batch has got to know a state when it comes to the owners who wait to change to it, and these are
 /// put to sleep together. In a parallel tick it has not, and each is put to sleep by itself.
 #[test]
-fn who_waits_for_a_state_that_is_first_seen_in_the_tick_sleeps_where_it_does_in_an_ordinary_one() {
+fn an_owner_that_waits_for_a_state_that_is_first_seen_in_the_tick_sleeps_where_it_does_in_an_ordinary_one() {
     let mut batch = Batch::new();
     for camp in [StateRef::from(&Outpost), StateRef::from(&Bivouac)] {
         for seed in 0..5000 {

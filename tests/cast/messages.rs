@@ -115,7 +115,7 @@ fn members() {
         stop => Cat Idle.exit; Ann Idle.exit; Ben Idle.exit
         look => Cat in no state, Ann in no state, Ben in no state
 
-        # who_joins_in_a_callback_can_be_sent_to_at_once_and_is_updated_from_the_next_tick
+        # a_member_that_joins_in_a_callback_can_be_sent_to_at_once_and_is_updated_from_the_next_tick
         cast Ann
         Ann Idle.update: spawn Eve; send Eve hello is Handled; change Busy
         Eve Idle.hello: nothing
@@ -135,7 +135,7 @@ fn members() {
         update => Ann Idle.update; Ann goes on to the end of its turn; Ben Idle.update
         look => Ben in Idle
 
-        # who_takes_the_key_of_a_member_dismissed_in_its_own_turn_is_not_lost
+        # a_member_that_takes_the_key_of_a_member_dismissed_in_its_own_turn_is_not_lost
         cast Ann
         Ann Idle.update: dismiss Ann; add Ann as Anna; send Ann hello is Handled; note goes on
         Anna Idle.hello: nothing

@@ -93,7 +93,7 @@ fn a_member_that_cannot_be_had_says_why() {
 }
 
 #[test]
-fn members_of_one_type_are_visited_in_the_order_in_which_they_joined_without_who_is_acting() {
+fn members_of_one_type_are_visited_in_the_order_in_which_they_joined_without_the_acting_one() {
     let mut stage = stage("cast Cat, Ann, Ben");
     let renamed = stage.with::<Player, _>(&"Ann", |_, stage| {
         stage.iter_mut::<Player>().for_each(|(_, player)| player.name = "seen");

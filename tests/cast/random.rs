@@ -329,7 +329,7 @@ fn play(acts: Vec<Act>, steps: Vec<(u8, Outside, u64)>, fuel: u32) {
 }
 
 #[test]
-fn members_who_cut_each_other_short_stay_whole_and_are_saved() {
+fn members_that_cut_each_other_short_stay_whole_and_are_saved() {
     let usual = ProptestConfig::default();
     let config = ProptestConfig { cases: usual.cases * 8, failure_persistence: None, ..usual };
     let steps = vec((0..3_u8, outside(), 0..3_u64), 1..24);

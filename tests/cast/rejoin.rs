@@ -8,7 +8,7 @@ use crate::play::play;
 fn rejoining() {
     play(
         r"
-        # who_rejoins_is_told_within_the_call
+        # a_member_that_rejoins_is_told_within_the_call
         cast Ann, Ben
         Ann Idle.update: rejoin send Ben ask is Handled; note goes on
         Ann Idle.answer: gain 7
@@ -16,7 +16,7 @@ fn rejoining() {
         update Ann => Ann Idle.update; Ben Idle.ask; Ann Idle.answer; Ben has answered; Ann goes on
         energy Ann 7
 
-        # who_rejoins_is_read_and_changed_by_others
+        # a_member_that_rejoins_is_read_and_changed_by_others
         cast Ann, Ben
         Ann Idle.update: gain 5; rejoin charge Ann 1 & energy Ann 6 & with Ann change Busy & look; has; previous; look
         update Ann => Ann Idle.update; Ann Idle.exit; Ann Busy.enter; Ann Idle -> Busy (change)
@@ -108,7 +108,7 @@ fn changes_while_a_member_has_rejoined() {
             Ann Inside.exit; Ann Away.enter; Ann Inside -> Away (change); Ben has answered; Ann goes on; Ann to nowhere
         look => Ann in Away, Ben in Idle
 
-        # who_rejoins_in_exit_is_told_and_cannot_change_state
+        # a_member_that_rejoins_in_exit_is_told_and_cannot_change_state
         cast Ann, Ben
         Ann Idle.update: change Busy
         Ann Idle.exit: rejoin send Ben ask; note goes on
@@ -153,7 +153,7 @@ fn what_becomes_of_members_that_have_rejoined() {
         look => Ann in Idle, Ben in Idle
         send Ben hello; update Ben => Ben Idle.hello; Ben Idle.update
 
-        # who_is_dismissed_meanwhile_goes_on_with_its_owner_and_is_dropped_afterwards
+        # a_member_that_is_dismissed_meanwhile_goes_on_with_its_owner_and_is_dropped_afterwards
         cast Ann, Ben
         Ann Idle.update: gain 9; rejoin send Ben ask is Handled; note goes on; change Busy; has
         Ben Idle.ask: dismiss Ann; look; send Ann answer is UnknownReceiver; add Ann as Anna
@@ -162,13 +162,13 @@ fn what_becomes_of_members_that_have_rejoined() {
         look => Ben in Idle, Ann in Idle
         update Ann => Anna Idle.update
 
-        # who_has_rejoined_is_not_removed
+        # a_member_that_has_rejoined_is_not_removed
         cast Ann
         Ann Idle.update: rejoin remove Ann is Err(Acting)
         update => Ann Idle.update
         remove Ann is Ok("Ann")
 
-        # who_is_not_acting_or_not_that_member_does_not_rejoin_and_nothing_happens
+        # a_member_that_is_not_acting_or_not_that_member_does_not_rejoin_and_nothing_happens
         // The change is still pending. `another` has the right key and handle, but another owner.
         cast Ann, Ben, Cat
         Ann Idle.update: change Busy; rejoin as Eve is Unknown; rejoin as Ben is NoCallback; rejoin as Cat is AnotherOwner

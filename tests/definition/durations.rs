@@ -120,7 +120,7 @@ fn a_drawn_duration_is_drawn_at_each_entry_and_is_the_same_alone_and_among_many(
 }
 
 #[test]
-fn who_waits_long_for_a_drawn_exit_sleeps_until_it_opens() {
+fn an_owner_that_waits_long_for_a_drawn_exit_sleeps_until_it_opens() {
     let definition = definition(
         "initial = 'a'\nstates.a.exits = [{ to = 'b', after = '10 s .. 20 s' }, { to = 'b', on = 'call' }]\n\
          states.b.final = true",

@@ -142,7 +142,7 @@ fn a_panic_in_a_field_of_a_script_leaves_no_other_owner_out_and_none_twice() {
 
 /// Rule 19: of many at once nobody is asked what it would not be asked alone.
 #[test]
-fn what_a_condition_asks_of_those_who_come_so_far_is_asked_of_nobody_else() {
+fn a_condition_asks_only_the_owners_that_have_come_so_far() {
     /// How far away its prey is, which only those have who see it.
     fn distance(guard: &Guard) -> f64 {
         assert!(guard.enemy_visible, "it has no prey");

@@ -55,7 +55,7 @@ fn a_state_that_is_no_longer_in_its_file_has_no_exits_to_explain() {
 
 /// `?` on a `LoadError` did not compile in a function that returns `miette::Result`.
 #[test]
-fn what_a_file_is_told_is_drawn_by_whoever_returns_it_as_a_report() {
+fn the_words_about_a_file_are_drawn_by_a_main_that_returns_them_as_a_report() {
     fn load(path: &std::path::Path) -> miette::Result<()> {
         Definition::load(path, &vocabulary())?;
         Ok(())

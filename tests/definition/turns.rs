@@ -158,7 +158,7 @@ fn a_turn_that_is_complete_before_a_panic_does_not_come_again() {
 
 /// Rule 22: what was asked for before a panic is carried out, but that does not take the other turns of the owner.
 #[test]
-fn a_turn_that_a_panic_keeps_from_those_who_have_asked_for_something_is_taken_in_the_next_tick() {
+fn a_turn_that_a_panic_keeps_from_owners_that_have_asked_for_something_is_taken_in_the_next_tick() {
     let file = format!("initial = 'inner'\n{}{INNER}", OUTER.replace("'outer'\nevery", "'calls'\nevery"));
     let guards = [Guard::default(), Guard::afraid_of("2 outer"), Guard::default()];
     let done = in_a_batch(&file, &guards);
@@ -241,7 +241,7 @@ fn what_a_state_keeps_is_kept_over_a_panic_of_its_owner() {
 
 /// What is asked for in an `enter` that panics is dropped: the owner has nothing of it, and the others have all of it.
 #[test]
-fn what_is_kept_at_an_entry_is_kept_by_those_whose_entry_has_not_panicked() {
+fn a_value_that_is_kept_at_an_entry_is_kept_by_the_owners_whose_entry_has_not_panicked() {
     let file = "initial = 'inner'\n[states.inner]\nbehaviour = 'inner'\nexits = [{ to = 'outer', after = 1.0 }]\n\
                 [states.outer]\nbehaviour = 'outer'\nevery = 2.0\nexits = [{ to = 'other', after = 'patience' }]\n\
                 [states.other]\nfinal = true\n";

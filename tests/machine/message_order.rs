@@ -11,7 +11,7 @@ fn the_order_of_a_message() {
         in Stove; global Always
         send stew => Stove.stew; Kitchen.stew; House.stew; Always.stew; not handled
 
-        # a_message_goes_no_further_than_who_handles_it (rule 14)
+        # a_message_goes_no_further_than_the_state_that_handles_it (rule 14)
         in Stove; global Always; handling Always
         send stew => Stove.stew; Kitchen.stew; House.stew; Always.stew; handled
         handling Kitchen

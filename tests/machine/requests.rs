@@ -199,7 +199,7 @@ fn requests() {
         force A => A.can_enter?; Kitchen.exit; House.exit; Kitchen -> A (force); A.enter; done
         force Hall => House.can_enter?; Hall.can_enter?; A.exit; A -> Hall (force); House.enter; Hall.enter; done
 
-        # a_forced_change_may_still_be_refused_by_who_is_entered (rules 8 and 24)
+        # a_forced_change_may_still_be_refused_by_the_state_entered (rules 8 and 24)
         in A; refusing A.can_exit; refusing B.can_enter
         force B => A -> B (force), refused by B.can_enter; not done
         view => A

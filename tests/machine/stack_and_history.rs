@@ -75,7 +75,7 @@ fn the_stack_and_history() {
         view => nowhere, was A
         pop => not done
 
-        # a_push_asks_who_is_entered_and_a_pop_who_is_left (rule 15)
+        # a_push_asks_the_state_entered_and_a_pop_the_state_left (rule 15)
         in A; open; guards
         push Table => House.can_enter?; Kitchen.can_enter?; Table.can_enter?; A.suspend; A -> Table (push)
             House.enter; Kitchen.enter; Table.enter; done

@@ -199,7 +199,7 @@ fn a_trace_has_the_slices_of_what_one_sheep_goes_through() {
 }
 
 #[test]
-fn who_changes_last_may_have_been_in_its_state_first() {
+fn an_owner_that_changes_last_may_have_been_in_its_state_first() {
     let mut world = World::at(1.0);
     let [mut early, mut late] = [1, 2].map(sheep);
     let (mut of_early, mut of_late) = (StateMachine::new(&Graze), StateMachine::new(&Graze));

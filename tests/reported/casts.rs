@@ -40,7 +40,7 @@ impl State<Citizen> for Staying {
 /// Rule 30: who is dismissed is no member any more. It was still in its place, where an update of all came by. Found by
 /// `a_cast_does_what_the_rules_say`.
 #[test]
-fn who_is_dismissed_after_it_has_rejoined_has_no_turn_in_an_update_of_all() {
+fn a_member_that_is_dismissed_after_it_has_rejoined_has_no_turn_in_an_update_of_all() {
     let mut town = Town::new(vec![]);
     town.add("Ann", Agent::new(Citizen("Ann"), StateMachine::new(&Leaving))).unwrap();
     town.add("Ben", Agent::new(Citizen("Ben"), StateMachine::new(&Staying))).unwrap();
@@ -105,7 +105,7 @@ impl Drop for Fragile {
 
 /// Rule 22: the state that the cast had noted was dropped between the end of the turn and the end of the member, which then stayed.
 #[test]
-fn who_is_dismissed_in_a_turn_whose_end_panics_has_left() {
+fn a_member_that_is_dismissed_in_a_turn_whose_end_panics_has_left() {
     struct Guest;
     impl Owner for Guest {
         type Context<'a> = Cast<u8, (), ()>;

@@ -281,7 +281,7 @@ fn panics_that_a_callback_catches() {
         view => B, was A
         asleep => no
 
-        # who_catches_a_panic_in_the_message_that_led_elsewhere_sets_no_timer_and_is_offered_no_more (rules 14, 22 and 25)
+        # an_owner_that_catches_a_panic_in_the_message_that_led_elsewhere_sets_no_timer_and_is_offered_no_more (rules 14, 22 and 25)
         // It was believed that the message had led nowhere.
         in Kitchen; panicking B.hello
         Kitchen.go: change B; catch hear hello; after 1 change C

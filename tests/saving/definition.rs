@@ -142,7 +142,7 @@ fn a_turn_that_an_earlier_version_has_saved_as_a_timer_comes_at_its_time() {
 }
 
 #[test]
-fn who_sleeps_in_a_file_that_has_changed_since_wakes_and_does_what_it_says_now() {
+fn an_owner_that_sleeps_in_a_file_that_has_changed_since_wakes_and_does_what_it_says_now() {
     let [long, short] = ["after = 20.0", "after = 0.5"].map(|after| FILE.replace("after = 2.0", after));
     // The file is another in the next program, or it is reloaded, and all is saved before the next tick.
     for is_reloaded in [false, true] {
@@ -170,7 +170,7 @@ fn who_sleeps_in_a_file_that_has_changed_since_wakes_and_does_what_it_says_now()
 
 #[cfg(feature = "script")]
 #[test]
-fn who_sleeps_in_a_state_that_has_a_script_since_wakes_and_runs_it() {
+fn an_owner_that_sleeps_in_a_state_that_has_a_script_since_wakes_and_runs_it() {
     let vocabulary = || {
         let field = |lamp: &mut Lamp, health: f64| lamp.health = health;
         Vocabulary::new().field("health", |lamp: &Lamp, _| lamp.health, field)

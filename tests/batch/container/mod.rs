@@ -123,7 +123,7 @@ fn all_others_are_cleared_although_the_drop_of_an_owner_panics() {
 }
 
 #[test]
-fn those_that_are_retained_keep_their_keys() {
+fn owners_that_are_retained_keep_their_keys() {
     let (mut batch, keys) = crowd(40);
     let mut seen = Vec::new();
     batch.retain(|key, imp| {

@@ -124,7 +124,7 @@ fn a_panic_in_what_one_owner_leads_to_loses_no_change_of_another() {
 
 /// Rule 18: nobody has entered anything before the clock has been read.
 #[test]
-fn a_clock_that_panics_leaves_those_who_would_change_at_that_time_where_they_were() {
+fn a_clock_that_panics_leaves_owners_that_would_change_at_that_time_where_they_were() {
     on_one_thread(|| {
         for tick in TICKS {
             let mut batch = Batch::new();

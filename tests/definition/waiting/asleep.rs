@@ -12,7 +12,7 @@ fn lasting(seconds: f64) -> String {
 }
 
 #[test]
-fn who_sleeps_looks_at_the_file_in_the_first_tick_after_a_reload() {
+fn an_owner_that_sleeps_looks_at_the_file_in_the_first_tick_after_a_reload() {
     let definition = definition(&lasting(100.0));
     let mut guard = Guard::default();
     let mut machine = definition.machine();
@@ -68,7 +68,7 @@ fn a_reload_that_says_the_same_lets_everybody_sleep_on_after_one_look() {
 
 /// An exit whose condition does not hold when it opens is asked in each tick from then on.
 #[test]
-fn who_waits_for_a_condition_behind_a_time_stays_awake_from_then_on() {
+fn an_owner_that_waits_for_a_condition_behind_a_time_stays_awake_from_then_on() {
     let definition =
         definition("initial = 'a'\nstates.a.exits = [{ to = 'b', after = 5, when = 'hungry' }]\nstates.b.final = true");
     let (mut guard, mut machine) = (Guard::default(), definition.machine());
