@@ -4,14 +4,16 @@
 //! pseudorandom sequence, which determines what the observer does; so if one notification comes in a different order, the
 //! plugin and the model diverge.
 
+use std::array;
 use std::collections::{BTreeMap, VecDeque};
 use std::mem;
 
 use bevy_app::{App, Update};
 use bevy_demeanor::{
-    CurrentState, Entered, EntityOwner, Exited, InState, Machine, MachineCommands, MachineSet, StateChanged,
-    StateIndex, StateMachinePlugin,
+    CurrentState, Entered, EntityOwner, Exited, InSparseSet, InState, InTable, Machine, MachineCommands, MachineSet,
+    StateChanged, StateIndex, StateMachinePlugin,
 };
+use bevy_ecs::event::EventPattern;
 use bevy_ecs::prelude::*;
 use bevy_reflect::Reflect;
 use demeanor::{Fsm, Owner, State, StateBook, StateMachine, StateRef, Step};
@@ -43,8 +45,8 @@ impl EntityOwner for Actor {
 fn act(actor: &mut Actor, fsm: &mut Fsm<'_, Actor>) {
     let mut luck = Luck(actor.luck);
     match luck.below(8) {
-        0 => fsm.change_state(state(luck.below(3))),
-        1 => fsm.push_state(state(luck.below(3))),
+        0 => fsm.change_state(state(luck.below(STATES))),
+        1 => fsm.push_state(state(luck.below(STATES))),
         2 => fsm.pop_state(),
         3 => fsm.revert_state(),
         4 => fsm.sleep(),
@@ -53,39 +55,115 @@ fn act(actor: &mut Actor, fsm: &mut Fsm<'_, Actor>) {
     actor.luck = luck.0;
 }
 
+/// Defines the states, and what the plugin and the tests do for each of them.
 macro_rules! states {
-    ($($name:ident)*) => {$(
-        struct $name;
-        impl State<Actor> for $name {
-            fn enter(&self, actor: &mut Actor, _: &mut Fsm<'_, Actor>, (): &mut ()) {
-                actor.log.push(concat!("enter ", stringify!($name)).into());
+    ($($number:literal $name:ident with $with_marker:ident($storage:ident) { $($methods:tt)* })*) => {
+        $(
+            struct $name;
+            impl State<Actor> for $name {
+                fn enter(&self, actor: &mut Actor, _: &mut Fsm<'_, Actor>, (): &mut ()) {
+                    actor.log.push(concat!("enter ", stringify!($name)).into());
+                }
+                fn update(&self, actor: &mut Actor, fsm: &mut Fsm<'_, Actor>, (): &mut ()) {
+                    actor.log.push(concat!("update ", stringify!($name)).into());
+                    act(actor, fsm);
+                }
+                fn exit(&self, actor: &mut Actor, _: &mut Fsm<'_, Actor>, (): &mut ()) {
+                    actor.log.push(concat!("exit ", stringify!($name)).into());
+                }
+                fn on_message(&self, actor: &mut Actor, to: &usize, fsm: &mut Fsm<'_, Actor>, (): &mut ()) -> bool {
+                    actor.log.push(format!(concat!(stringify!($name), " is told {}"), to));
+                    fsm.change_state(state(*to));
+                    true
+                }
+                $($methods)*
             }
-            fn update(&self, actor: &mut Actor, fsm: &mut Fsm<'_, Actor>, (): &mut ()) {
-                actor.log.push(concat!("update ", stringify!($name)).into());
-                act(actor, fsm);
-            }
-            fn exit(&self, actor: &mut Actor, _: &mut Fsm<'_, Actor>, (): &mut ()) {
-                actor.log.push(concat!("exit ", stringify!($name)).into());
-            }
-            fn on_message(&self, actor: &mut Actor, to: &usize, fsm: &mut Fsm<'_, Actor>, (): &mut ()) -> bool {
-                actor.log.push(format!(concat!(stringify!($name), " is told {}"), to));
-                fsm.change_state(state(*to));
-                true
+        )*
+
+        const NAMES: [&str; STATES] = [$(stringify!($name)),*];
+
+        fn state(which: usize) -> StateRef<Actor> {
+            match which {
+                $($number => (&$name).into(),)*
+                _ => unreachable!("there is no state {which}"),
             }
         }
-    )*};
+
+        fn book() -> StateBook<Actor> {
+            StateBook::new()$(.with(&$name))*
+        }
+
+        fn follow(plugin: StateMachinePlugin<Actor>) -> StateMachinePlugin<Actor> {
+            plugin$(.$with_marker::<$name>().with_index::<$name>().with_triggers::<$name>())*
+        }
+
+        fn observe(app: &mut App) {
+            $(
+                observe_one::<Add<InState<$name, $storage>>>(app, Told::Marked($number));
+                observe_one::<Remove<InState<$name, $storage>>>(app, Told::Unmarked($number));
+                observe_one::<Exited<$name>>(app, Told::Exited($number));
+                observe_one::<Entered<$name>>(app, Told::Entered($number));
+            )*
+            observe_one::<StateChanged<Actor>>(app, Told::Changed);
+        }
+
+        fn marks(entity: EntityRef<'_>) -> Marks {
+            [$(entity.contains::<InState<$name, $storage>>()),*]
+        }
+
+        fn indexes(world: &World) -> [Vec<Entity>; STATES] {
+            [$(sorted(world.resource::<StateIndex<$name>>().iter().copied())),*]
+        }
+    };
 }
 
-states! { A B C }
+const STATES: usize = 6;
 
-const NAMES: [&str; 3] = ["A", "B", "C"];
+/// Which markers an entity has.
+type Marks = [bool; STATES];
 
-fn state(which: usize) -> StateRef<Actor> {
-    match which {
-        0 => (&A).into(),
-        1 => (&B).into(),
-        _ => (&C).into(),
+// `D` and `E` are in one region of `C`, and `F` is in the other.
+states! {
+    0 A with with_marker(InTable) {}
+    1 B with with_sparse_marker(InSparseSet) {}
+    2 C with with_marker(InTable) {
+        fn regions(&self) -> Vec<StateRef<Actor>> {
+            vec![(&D).into(), (&F).into()]
+        }
     }
+    3 D with with_marker(InTable) {
+        fn parent(&self) -> Option<StateRef<Actor>> {
+            Some((&C).into())
+        }
+    }
+    4 E with with_marker(InTable) {
+        fn parent(&self) -> Option<StateRef<Actor>> {
+            Some((&C).into())
+        }
+    }
+    5 F with with_marker(InTable) {
+        fn parent(&self) -> Option<StateRef<Actor>> {
+            Some((&C).into())
+        }
+        fn region(&self) -> usize {
+            1
+        }
+    }
+}
+
+/// Returns which states are active in a machine that has been started.
+fn active(machine: Option<&StateMachine<Actor>>) -> Marks {
+    let mut marks = [false; STATES];
+    for state in machine.filter(|machine| machine.is_started()).into_iter().flat_map(StateMachine::active_states) {
+        marks[which(state)] = true;
+    }
+    marks
+}
+
+fn sorted(entities: impl Iterator<Item = Entity>) -> Vec<Entity> {
+    let mut entities: Vec<Entity> = entities.collect();
+    entities.sort();
+    entities
 }
 
 /// A notification.
@@ -119,7 +197,7 @@ const LABELS: usize = 10;
 
 fn deed(luck: &mut Luck) -> (Deed, usize) {
     let of = luck.below(LABELS);
-    let which = luck.below(3);
+    let which = luck.below(STATES);
     let deed = match luck.below(16) {
         0 | 1 => Deed::Spawn,
         2 => Deed::Despawn,
@@ -206,41 +284,21 @@ fn carry_out(deed: Deed, of: usize, world: &mut World) {
     world.flush();
 }
 
-fn sorted<S: 'static>(world: &World) -> Vec<Entity> {
-    let mut entities: Vec<Entity> = world.resource::<StateIndex<S>>().iter().copied().collect();
-    entities.sort();
-    entities
-}
-
 /// At every notification, the indexes agree with the machines.
 fn check_indexes(world: &mut World) {
     let mut machines = world.query::<(Entity, &Machine<Actor>)>();
-    let is_in = |which: usize, machine: &Machine<Actor>| machine.is_started() && machine.is_in_state(&*state(which));
-    let expected = [0, 1, 2].map(|which| {
-        let mut entities: Vec<Entity> =
-            machines.iter(world).filter(|(_, machine)| is_in(which, machine)).map(|(entity, _)| entity).collect();
-        entities.sort();
-        entities
-    });
-    assert_eq!([sorted::<A>(world), sorted::<B>(world), sorted::<C>(world)], expected);
+    let machines: Vec<(Entity, Marks)> =
+        machines.iter(world).map(|(entity, machine)| (entity, active(Some(machine)))).collect();
+    let in_state = |which: usize| machines.iter().filter(move |(_, active)| active[which]).map(|(entity, _)| *entity);
+    assert_eq!(indexes(world), array::from_fn(|which| sorted(in_state(which))));
 }
 
 fn plugin_app(is_parallel: bool, seed: u64) -> App {
-    let book = StateBook::new().with(&A).with(&B).with(&C);
-    let plugin = StateMachinePlugin::<Actor>::new()
-        .with_marker::<A>()
-        .with_sparse_marker::<B>()
-        .with_marker::<C>()
-        .with_index::<A>()
-        .with_index::<B>()
-        .with_index::<C>()
-        .with_triggers::<A>()
-        .with_triggers::<B>()
-        .with_triggers::<C>()
+    let plugin = follow(StateMachinePlugin::new())
         .with_change_events()
         .with_change_messages()
-        .with_current_state([state(0), state(1), state(2)])
-        .with_book(book);
+        .with_current_state((0..STATES).map(state))
+        .with_book(book());
     let mut app = App::new();
     app.register_type::<Actor>().register_type::<Label>().init_resource::<PassOrder>();
     app.insert_resource(Observers { luck: Luck(seed), told: vec![], is_muted: false });
@@ -252,29 +310,15 @@ fn plugin_app(is_parallel: bool, seed: u64) -> App {
         })
         .in_set(MachineSet::Enter),
     );
-    macro_rules! observe {
-        ($($event:ty: $told:expr,)*) => {$(
-            app.add_observer(|it: On<$event>, labels: Query<&Label>, mut commands: Commands| {
-                tell($told, it.entity, labels.get(it.entity).ok(), &mut commands);
-            });
-        )*};
-    }
-    observe! {
-        Add<InState<A>>: Told::Marked(0),
-        Add<InState<B, bevy_demeanor::InSparseSet>>: Told::Marked(1),
-        Add<InState<C>>: Told::Marked(2),
-        Remove<InState<A>>: Told::Unmarked(0),
-        Remove<InState<B, bevy_demeanor::InSparseSet>>: Told::Unmarked(1),
-        Remove<InState<C>>: Told::Unmarked(2),
-        Exited<A>: Told::Exited(0),
-        Exited<B>: Told::Exited(1),
-        Exited<C>: Told::Exited(2),
-        Entered<A>: Told::Entered(0),
-        Entered<B>: Told::Entered(1),
-        Entered<C>: Told::Entered(2),
-        StateChanged<Actor>: Told::Changed,
-    }
+    observe(&mut app);
     app
+}
+
+fn observe_one<E: EventPattern<Event: EntityEvent>>(app: &mut App, told: Told) {
+    app.add_observer(move |it: On<E>, labels: Query<&Label>, mut commands: Commands| {
+        let entity = it.event_target();
+        tell(told, entity, labels.get(entity).ok(), &mut commands);
+    });
 }
 
 // ---- The model ----
@@ -285,7 +329,7 @@ struct Body {
     id: usize,
     owner: Option<Actor>,
     machine: Option<StateMachine<Actor>>,
-    marks: [bool; 3],
+    marks: Marks,
     name: Option<String>,
 }
 
@@ -306,7 +350,7 @@ struct Model {
 }
 
 fn which(state: &StateRef<Actor>) -> usize {
-    NAMES.iter().position(|name| state.name() == *name).expect("it is one of the three")
+    NAMES.iter().position(|name| state.name() == *name).expect("it is one of them")
 }
 
 impl Model {
@@ -317,16 +361,12 @@ impl Model {
     }
 
     fn mark(&mut self, of: usize) {
-        let is_in = |body: &Body, mark: usize| {
-            let machine = body.machine.as_ref().filter(|machine| machine.is_started());
-            machine.is_some_and(|machine| machine.current().is_some_and(|state| which(state) == mark))
-        };
         let Some(body) = self.bodies.get(&of) else { return };
-        let before = [0, 1, 2].map(|mark| is_in(body, mark));
+        let before = active(body.machine.as_ref());
         for wanted in [false, true] {
-            for mark in (0..3).filter(|mark| before[*mark] == wanted) {
+            for mark in (0..STATES).filter(|mark| before[*mark] == wanted) {
                 let Some(body) = self.bodies.get_mut(&of) else { return };
-                if body.marks[mark] != wanted && is_in(body, mark) == wanted {
+                if body.marks[mark] != wanted && active(body.machine.as_ref())[mark] == wanted {
                     body.marks[mark] = wanted;
                     self.tell(if wanted { Told::Marked(mark) } else { Told::Unmarked(mark) }, of);
                 }
@@ -417,7 +457,7 @@ impl Model {
             Deed::Despawn => {
                 let marks = mem::take(body).marks;
                 self.bodies.remove(&of);
-                for mark in (0..3).filter(|mark| marks[*mark]) {
+                for mark in (0..STATES).filter(|mark| marks[*mark]) {
                     self.tell(Told::Unmarked(mark), of);
                 }
             }
@@ -447,7 +487,10 @@ impl Model {
                     }
                     machine => {
                         let machine = machine.get_or_insert_with(|| StateMachine::new(state(which)));
-                        machine.set_current(state(which));
+                        // The name of a state with regions is that of a machine that is to start in one of them.
+                        if machine.current().is_some_and(|current| self::which(current) != which) {
+                            machine.set_current(state(which));
+                        }
                         machine.set_entered(0.0);
                     }
                 }
@@ -484,25 +527,22 @@ impl Model {
 fn in_words(machine: Option<&StateMachine<Actor>>) -> String {
     let Some(machine) = machine else { return "none".to_owned() };
     let name = |state: Option<&StateRef<Actor>>| state.map_or("none".to_owned(), |state| state.name().into_owned());
+    let active: Vec<_> = machine.active_states().map(|state| state.name()).collect();
     let (current, previous) = (name(machine.current()), name(machine.previous()));
-    format!("{current} from {previous}, started: {}, asleep: {}", machine.is_started(), machine.is_asleep())
+    let (active, is_started, is_asleep) = (active.join(" "), machine.is_started(), machine.is_asleep());
+    format!("{current} in {active} from {previous}, started: {is_started}, asleep: {is_asleep}")
 }
 
 /// The state of the world, label by label.
-type Picture = Vec<(usize, Option<Actor>, String, [bool; 3], Option<String>)>;
+type Picture = Vec<(usize, Option<Actor>, String, Marks, Option<String>)>;
 
 fn picture(app: &App) -> Picture {
     let mut picture = Picture::new();
     for entity in app.world().iter_entities() {
         let Some(label) = entity.get::<Label>() else { continue };
-        let marks = [
-            entity.contains::<InState<A>>(),
-            entity.contains::<InState<B, bevy_demeanor::InSparseSet>>(),
-            entity.contains::<InState<C>>(),
-        ];
         let name = entity.get::<CurrentState<Actor>>().map(|name| name.name().to_owned());
         let machine = in_words(entity.get::<Machine<Actor>>().map(|machine| &**machine));
-        picture.push((label.0, entity.get::<Actor>().cloned(), machine, marks, name));
+        picture.push((label.0, entity.get::<Actor>().cloned(), machine, marks(entity), name));
     }
     picture.sort_by_key(|(label, ..)| *label);
     picture
@@ -553,9 +593,7 @@ fn check(seed: u64, is_parallel: bool, frames: usize) {
             save_and_load(&mut app);
             // A scene contains a name for each machine, and no markers.
             for body in model.bodies.values_mut() {
-                let started = body.machine.as_ref().filter(|machine| machine.is_started());
-                body.marks = [0, 1, 2]
-                    .map(|mark| started.and_then(StateMachine::current).is_some_and(|state| which(state) == mark));
+                body.marks = active(body.machine.as_ref());
             }
         }
         app.update();
