@@ -1,6 +1,7 @@
 // A running game that is watched: how many characters are in each state, where they go, and one of them.
 
 import { make, refill, seconds } from "./elements.js";
+import { Breakpoints } from "./breakpoints.js";
 import { linesOf } from "./data.js";
 import { Flow } from "./flow.js";
 import { MessageList } from "./messages.js";
@@ -22,7 +23,7 @@ export class Game {
     /** `watch(wish)` asks the server for a game's news. `picture` shows them, `machine()` returns the names of the states and the exits
      * of the machine in the picture and whether its text was edited, and `choose(name)` selects a state. */
     constructor({ watch, picture, machine, choose }) {
-        Object.assign(this, { watch, picture, machine, choose, address: null, wish: {}, crowds: new Map(), chosen: null, owner: null, isShown: false, selected: null, breakpoints: [], reason: null, moment: null });
+        Object.assign(this, { watch, picture, machine, choose, address: null, wish: {}, crowds: new Map(), chosen: null, owner: null, isShown: false, selected: null, breakpoints: new Breakpoints(), reason: null, moment: null });
         this.#build();
     }
 
@@ -98,7 +99,7 @@ export class Game {
 
     /** What is known of a game that has ended. */
     #forget() {
-        Object.assign(this, { crowds: new Map(), owner: null, breakpoints: [], reason: null, moment: null });
+        Object.assign(this, { crowds: new Map(), owner: null, breakpoints: new Breakpoints(), reason: null, moment: null });
         this.seen.hidden = this.commands.hidden = this.stopped.hidden = true;
         this.picture.showGame(null);
     }
@@ -138,12 +139,8 @@ export class Game {
         this.#want({ crowd: this.crowd, owner });
     }
 
-    #isBreak({ crowd, state, property }) {
-        return this.breakpoints.some(other => other.crowd === crowd && other.state === state && other.property === property);
-    }
-
     #toggleBreak(breakpoint) {
-        return this.#command({ do: this.#isBreak(breakpoint) ? "unbreak" : "break", ...breakpoint });
+        return this.#command(this.breakpoints.toggle(breakpoint));
     }
 
     /** Breakpoints need the journal, which records who enters a state. */
@@ -152,11 +149,11 @@ export class Game {
         this.breaking.hidden = this.commands.hidden || !crowd?.picture.flow;
         this.breakState.hidden = !this.selected;
         this.breakState.textContent = `Pause when one enters ${this.selected}`;
-        this.breakState.setAttribute("aria-pressed", String(this.#isBreak({ crowd: this.crowd, state: this.selected })));
-        this.breakProperty.setAttribute("aria-pressed", String(this.#isBreak({ crowd: this.crowd, property: null })));
-        const what = ({ crowd, state, property }) => `${crowd}: ${state !== undefined ? `one enters ${state}` : property === null ? "a property fails" : `${property} fails`}`;
-        this.breaks.hidden = !this.breakpoints.length;
-        refill(this.breaks, this.breakpoints, () => this.breakpoints.map(breakpoint => make("li", {}, make("button", { class: "small", "aria-label": `Remove: ${what(breakpoint)}`, onclick: () => this.#toggleBreak(breakpoint) }, `${what(breakpoint)} ✕`))));
+        this.breakState.setAttribute("aria-pressed", String(this.breakpoints.has({ crowd: this.crowd, state: this.selected })));
+        this.breakProperty.setAttribute("aria-pressed", String(this.breakpoints.has({ crowd: this.crowd, property: null })));
+        const { all } = this.breakpoints;
+        this.breaks.hidden = !all.length;
+        refill(this.breaks, all, () => all.map(breakpoint => make("li", {}, make("button", { class: "small", "aria-label": `Remove: ${Breakpoints.text(breakpoint)}`, onclick: () => this.#toggleBreak(breakpoint) }, `${Breakpoints.text(breakpoint)} ✕`))));
         const violated = (crowd?.picture.recent?.violated ?? []).slice(0, MOST_VIOLATED);
         refill(this.violated, violated, () => violated.map(({ owner, label, property, path, seconds: at }) => make("li", {},
             make("button", { class: "link", onclick: () => this.#follow(owner) }, named(label, owner)), ` fails ${property} in ${path} at ${at.toFixed(1)} s`)));
@@ -207,7 +204,7 @@ export class Game {
     #paused({ paused, stop, breakpoints }) {
         this.isPaused = paused;
         this.reason = stop;
-        this.breakpoints = breakpoints ?? [];
+        this.breakpoints = new Breakpoints(breakpoints);
         this.stopped.hidden = !stop;
         if (stop) this.stopped.onclick = () => { this.chosen = stop.crowd; this.#want({ crowd: stop.crowd, owner: stop.owner }); this.#show(); };
         this.#showBreaks();

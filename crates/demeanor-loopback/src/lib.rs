@@ -25,6 +25,9 @@ pub const DATA: &str = include_str!("../page/data.js");
 /// A script for pages that list the messages of a crowd. It has the class `MessageList`.
 pub const MESSAGES: &str = include_str!("../page/messages.js");
 
+/// A script for pages that set breakpoints in a game. It has the class `Breakpoints`.
+pub const BREAKPOINTS: &str = include_str!("../page/breakpoints.js");
+
 #[doc(no_inline)]
 pub use mio::Waker;
 pub use request::{Read, Request, decoded};

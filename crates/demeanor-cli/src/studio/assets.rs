@@ -2,17 +2,18 @@
 
 use std::io;
 
-use demeanor_loopback::{Answer, DATA, FLOW, MESSAGES, PAST, token};
+use demeanor_loopback::{Answer, BREAKPOINTS, DATA, FLOW, MESSAGES, PAST, token};
 
 const PAGE: &str = include_str!("../../studio/page.html");
 const NONCE: &str = "{{nonce}}";
 
 /// The parts that the inspector's page has, too. By path: the content, and what it exports.
-const COMMON: [(&str, &str, &str); 4] = [
+const COMMON: [(&str, &str, &str); 5] = [
     ("/flow.js", FLOW, "Flow, way"),
     ("/past.js", PAST, "Past"),
     ("/data.js", DATA, "linesOf"),
     ("/messages.js", MESSAGES, "MessageList"),
+    ("/breakpoints.js", BREAKPOINTS, "Breakpoints"),
 ];
 
 const SCRIPT: &str = "text/javascript";

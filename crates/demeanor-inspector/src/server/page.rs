@@ -3,16 +3,17 @@
 use std::io;
 use std::sync::OnceLock;
 
-use demeanor_loopback::{Answer, DATA, FLOW, MESSAGES, PAST, token};
+use demeanor_loopback::{Answer, BREAKPOINTS, DATA, FLOW, MESSAGES, PAST, token};
 
 /// What counts changes, and libraries for charts and for graph layout. These two have the MIT license, which is beside them.
-const PARTS: [(&str, &str); 7] = [
+const PARTS: [(&str, &str); 8] = [
     ("/*uPlot.min.css*/", include_str!("../../page/vendor/uPlot.min.css")),
     ("/*uPlot.iife.min.js*/", include_str!("../../page/vendor/uPlot.iife.min.js")),
     ("/*flow.js*/", FLOW),
     ("/*past.js*/", PAST),
     ("/*data.js*/", DATA),
     ("/*messages.js*/", MESSAGES),
+    ("/*breakpoints.js*/", BREAKPOINTS),
     ("/*dagre.min.js*/", include_str!("../../page/vendor/dagre.min.js")),
 ];
 const PAGE: &str = include_str!("../../page/page.html");
