@@ -173,23 +173,3 @@ fn the_report_of_a_bug_is_played_up_to_a_tick() {
     let command = "cargo run --example replay --features serde -- --report target/replay.ron --to 57";
     assert_drawn("replay.svg", command, &shown);
 }
-
-/// The letters of the states have colors in the picture.
-#[test]
-fn the_guards_in_bevy_chase_intruders() {
-    let golden = include_str!("../../crates/bevy_demeanor/examples/guards/tests/guards.txt");
-    let colored = |letter| match letter {
-        'C' => "\x1b[91mC\x1b[0m".to_owned(),
-        'F' | 'S' => format!("\x1b[93m{letter}\x1b[0m"),
-        'I' => "\x1b[94mI\x1b[0m".to_owned(),
-        '~' => "\x1b[41m~\x1b[0m".to_owned(),
-        _ => letter.to_string(),
-    };
-    let shown: Vec<String> = golden
-        .lines()
-        .take(20)
-        .enumerate()
-        .map(|(row, line)| if row == 0 { line.to_owned() } else { line.chars().map(colored).collect() })
-        .collect();
-    assert_drawn("guards.svg", "cargo run -p guards", &shown.iter().map(String::as_str).collect::<Vec<_>>());
-}

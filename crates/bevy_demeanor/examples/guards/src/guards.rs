@@ -9,7 +9,7 @@ use bevy_time::prelude::*;
 use bevy_transform::prelude::*;
 use moonshine_save::prelude::*;
 
-use crate::yard::{HEALTH, Incident, Intruder, Kind, Seen, nearest, posts, yard};
+use crate::yard::{HEALTH, Incident, Intruder, Kind, nearest, posts};
 
 #[derive(Component, Reflect, Owner)]
 #[reflect(Component)]
@@ -19,7 +19,7 @@ pub struct Guard {
     post: Vec3,
     goal: Vec3,
     health: f32,
-    deaths: u32,
+    pub deaths: u32,
 }
 
 /// Goes somewhere, looks around, and listens.
@@ -33,7 +33,7 @@ impl MachineState<Guard> for OnDuty {
     }
 
     fn on_message(&self, guard: &mut Guard, it: &Incident, fsm: &mut Fsm<'_, Guard>, _: &mut Cx<'_, Guard>) -> bool {
-        let Kind::Noise = it.kind else { return false };
+        let (Kind::Noise | Kind::Alarm) = it.kind else { return false };
         guard.goal = it.place;
         fsm.ensure_state(&Investigate);
         true
@@ -52,7 +52,7 @@ impl MachineState<Guard> for Patrol {
     }
 }
 
-/// Goes to the place of a noise.
+/// Goes to the place of a noise, or of an alarm.
 struct Investigate;
 impl MachineState<Guard> for Investigate {
     fn enter(&self, _: &mut Guard, fsm: &mut Fsm<'_, Guard>, _: &mut Cx<'_, Guard>) {
@@ -65,7 +65,7 @@ impl MachineState<Guard> for Investigate {
 }
 
 /// Runs after an intruder.
-struct Chase;
+pub struct Chase;
 impl MachineState<Guard> for Chase {
     fn update(&self, guard: &mut Guard, fsm: &mut Fsm<'_, Guard>, cx: &mut Cx<'_, Guard>) {
         match nearest(cx.param, cx.body.translation, 8.0) {
@@ -131,11 +131,6 @@ impl MachineState<Guard> for Mortal {
     }
 }
 
-fn notice(it: On<Incident>, guards: Query<(Entity, &Transform), With<Guard>>, mut commands: Commands) {
-    let near = guards.iter().filter(|(_, guard)| guard.translation.distance(it.place) < it.range);
-    commands.queue(Machines::<Guard>::send_to(near.map(|(guard, _)| guard), *it));
-}
-
 /// Work that all guards in one state do can be written as a system.
 fn rest(time: Res<Time>, mut patrols: Query<&mut Guard, With<InState<Patrol>>>) {
     for mut guard in &mut patrols {
@@ -143,25 +138,15 @@ fn rest(time: Res<Time>, mut patrols: Query<&mut Guard, With<InState<Patrol>>>) 
     }
 }
 
-/// The game without guards and intruders.
-pub fn game(plugin: StateMachinePlugin<Guard>) -> App {
-    let mut app = yard();
+pub fn plugin(app: &mut App, plugin: StateMachinePlugin<Guard>) {
     let book = StateBook::new().with(&OnDuty).with(&Patrol).with(&Investigate).with(&Chase).with(&Flee);
     let book = book.with(&Stunned).with(&Dead).with(&Mortal);
-    app.add_plugins(plugin.in_schedule(FixedUpdate).with_marker::<Patrol>().with_book(book));
-    app.add_observer(notice).add_systems(FixedUpdate, rest.in_set(MachineSet::Exit));
-    app
+    let plugin = plugin.in_schedule(FixedUpdate).with_marker::<Patrol>().with_marker::<Chase>();
+    app.add_plugins(plugin.with_book(book)).add_systems(FixedUpdate, rest.in_set(MachineSet::Exit));
 }
 
-pub fn spawn(mut commands: Commands) {
+pub fn spawn(world: &mut World) {
     for post in posts() {
-        commands.spawn((Guard { post, goal: post, health: HEALTH, deaths: 0 }, Transform::from_translation(post)));
+        world.spawn((Guard { post, goal: post, health: HEALTH, deaths: 0 }, Transform::from_translation(post)));
     }
-}
-
-/// Returns the visible data of the guards.
-pub fn seen(app: &mut App) -> Vec<Seen> {
-    let mut guards = app.world_mut().query::<(&Guard, &Transform, &Machine<Guard>)>();
-    let name = |machine: &Machine<Guard>| machine.current().map(|state| state.name().into_owned()).unwrap_or_default();
-    guards.iter(app.world()).map(|(guard, it, machine)| (it.translation, name(machine), guard.deaths)).collect()
 }

@@ -1,6 +1,5 @@
-//! The same guards, written with an enum and systems.
+//! The guards.
 
-use bevy_app::prelude::*;
 use bevy_ecs::prelude::*;
 use bevy_math::Vec3;
 use bevy_reflect::prelude::*;
@@ -8,27 +7,28 @@ use bevy_time::prelude::*;
 use bevy_transform::prelude::*;
 use moonshine_save::prelude::*;
 
-use crate::yard::{HEALTH, Incident, Intruder, Kind, Seen, nearest, posts, yard};
+use super::FIRST_TICK;
+use crate::yard::{HEALTH, Incident, Intruder, Kind, nearest, posts};
 
 #[derive(Component, Reflect)]
 #[reflect(Component)]
 #[require(Save)]
 pub struct Guard {
-    state: State,
+    pub state: State,
     before: State,
     /// The time at which the guard entered its state, in seconds.
     since: f32,
     post: Vec3,
     goal: Vec3,
     health: f32,
-    deaths: u32,
+    pub deaths: u32,
 }
 
 #[derive(Reflect, Clone, Copy, Debug, PartialEq)]
-enum State {
+pub enum State {
     /// Walks back and forth.
     Patrol,
-    /// Goes to the place of a noise, and gives up after a while.
+    /// Goes to the place of a noise, or of an alarm, and gives up after a while.
     Investigate,
     /// Runs after an intruder, and calls the others.
     Chase,
@@ -52,7 +52,7 @@ impl Guard {
     }
 }
 
-fn think(
+pub fn think(
     time: Res<Time>,
     mut guards: Query<(&mut Guard, &mut Transform)>,
     intruders: Query<&Transform, (With<Intruder>, Without<Guard>)>,
@@ -95,7 +95,7 @@ fn think(
     }
 }
 
-fn notice(
+pub fn notice(
     it: On<Incident>,
     time: Res<Time<Fixed>>,
     mut guards: Query<(&mut Guard, &mut Transform), Without<Intruder>>,
@@ -103,17 +103,17 @@ fn notice(
     let now = time.elapsed_secs();
     for (mut guard, mut transform) in &mut guards {
         let here = &mut transform.translation;
-        if here.distance(it.place) >= it.range {
+        if !it.is_near(*here) {
             continue;
         }
         match (it.kind, guard.state) {
-            (Kind::Noise, State::Patrol | State::Investigate) => {
+            (Kind::Noise | Kind::Alarm, State::Patrol | State::Investigate) => {
                 guard.goal = it.place;
                 if guard.state == State::Patrol {
                     guard.enter(State::Investigate, here, now);
                 }
             }
-            (_, State::Dead) | (Kind::Noise, _) | (Kind::Flash, State::Stunned) => {}
+            (_, State::Dead) | (Kind::Noise | Kind::Alarm, _) | (Kind::Flash, State::Stunned) => {}
             (Kind::Flash, _) => guard.enter(State::Stunned, here, now),
             (Kind::Blow, state) => {
                 guard.health -= 1.0;
@@ -127,30 +127,16 @@ fn notice(
     }
 }
 
-fn rest(time: Res<Time>, mut guards: Query<&mut Guard>) {
+pub fn rest(time: Res<Time>, mut guards: Query<&mut Guard>) {
     for mut guard in guards.iter_mut().filter(|guard| guard.state == State::Patrol) {
         guard.health = (guard.health + 0.25 * time.delta_secs()).min(HEALTH);
     }
 }
 
-/// The game without guards and intruders.
-pub fn game() -> App {
-    let mut app = yard();
-    app.add_observer(notice).add_systems(FixedUpdate, (think, rest).chain());
-    app
-}
-
-pub fn spawn(mut commands: Commands) {
-    // Every guard's first state begins in the first tick.
-    let (state, since) = (State::Patrol, 1.0 / 64.0);
+pub fn spawn(world: &mut World) {
+    let (state, since) = (State::Patrol, FIRST_TICK);
     for post in posts() {
         let guard = Guard { state, before: state, since, post, goal: post, health: HEALTH, deaths: 0 };
-        commands.spawn((guard, Transform::from_translation(post)));
+        world.spawn((guard, Transform::from_translation(post)));
     }
-}
-
-/// Returns the visible data of the guards.
-pub fn seen(app: &mut App) -> Vec<Seen> {
-    let mut guards = app.world_mut().query::<(&Guard, &Transform)>();
-    guards.iter(app.world()).map(|(guard, it)| (it.translation, format!("{:?}", guard.state), guard.deaths)).collect()
 }
