@@ -5,8 +5,8 @@ use bevy_app::App;
 use crate::owner::EntityOwner;
 use crate::plugin::StateMachinePlugin;
 
-/// State machines for an [`App`].
-pub trait AppExtMachines {
+/// State machines for an [`App`]. No other type can implement this trait, so that it can get more methods.
+pub trait AppExtMachines: sealed::Sealed {
     /// Updates the machines of the entities that have the component `T`, in `Update`.
     ///
     /// # Panics
@@ -64,6 +64,11 @@ pub trait AppExtMachines {
     /// App::new().add_state_machine_with(StateMachinePlugin::<Door>::new().in_schedule(FixedUpdate).with_marker::<Open>());
     /// ```
     fn add_state_machine_with<T: EntityOwner>(&mut self, plugin: StateMachinePlugin<T>) -> &mut Self;
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for bevy_app::App {}
 }
 
 impl AppExtMachines for App {

@@ -124,8 +124,8 @@ pub fn is_running(pause: Option<Res<Pause>>) -> bool {
     pause.is_none_or(|pause| pause.is_running)
 }
 
-/// The inspector's methods for an [`App`].
-pub trait AppExtInspector {
+/// The inspector's methods for an [`App`]. No other type can implement this trait, so that it can get more methods.
+pub trait AppExtInspector: sealed::Sealed {
     /// Shows all machines of `T` under a name, at the end of each update; and their journal, if the plugin for machines has one
     /// (`StateMachinePlugin::with_journal`).
     ///
@@ -163,6 +163,11 @@ pub trait AppExtInspector {
     /// # Ok::<(), demeanor_inspector::BindError>(())
     /// ```
     fn obey_machines<T: EntityOwner>(&mut self, name: &'static str) -> &mut Self;
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for bevy_app::App {}
 }
 
 impl AppExtInspector for App {
