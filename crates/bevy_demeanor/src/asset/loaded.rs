@@ -35,9 +35,17 @@ use crate::saved::SavedBy;
 /// struct Guard;
 ///
 /// /// Makes all guards change to the state `alarm` of their files.
-/// fn raise_alarm(guards: Query<(Entity, &DefinedMachine<Guard>)>, loaded: Res<LoadedDefinitions<Guard>>, mut commands: Commands)
-/// {     for (guard, machine) in &guards {         if let Some(alarm) = loaded.get(machine.file()).and_then(|definition|
-/// definition.state("alarm")) {             commands.entity(guard).change_state(alarm);         }     } }
+/// fn raise_alarm(
+///     guards: Query<(Entity, &DefinedMachine<Guard>)>,
+///     loaded: Res<LoadedDefinitions<Guard>>,
+///     mut commands: Commands,
+/// ) {
+///     for (guard, machine) in &guards {
+///         if let Some(alarm) = loaded.get(machine.file()).and_then(|definition| definition.state("alarm")) {
+///             commands.entity(guard).change_state(alarm);
+///         }
+///     }
+/// }
 /// ```
 #[derive(Resource)]
 pub struct LoadedDefinitions<T: Owner> {
