@@ -135,7 +135,8 @@ fn the_name_of_the_current_state_is_that_of_the_state_with_regions_and_can_be_se
     listen();
     let named = [StateName::March, StateName::Walk, StateName::Run, StateName::Loose];
     let mut app = app(plugin().with_current_state(named.map(StateName::state)));
-    let entity = app.world_mut().spawn((Soldier::default(), Machine::<Soldier>::new(&March))).id();
+    let soldier = (Soldier::default(), Machine::<Soldier>::new(&March), Name::new("marcher"));
+    let entity = app.world_mut().spawn(soldier).id();
     let name = |app: &App| app.world().get::<CurrentState<Soldier>>(entity).unwrap().name().to_owned();
     app.update();
     assert_eq!((name(&app).as_str(), followed(&app, entity).as_str()), ("March", "March Walk Ready"));
@@ -153,7 +154,7 @@ fn the_name_of_the_current_state_is_that_of_the_state_with_regions_and_can_be_se
 
     at_once(&mut app, entity, |it| _ = it.insert(CurrentState::<Soldier>::named("Walk")));
     assert_eq!((name(&app).as_str(), followed(&app, entity).as_str()), ("March", "March Walk Shoot Loose Hold"));
-    assert_eq!(lines_with(&format!("{entity}")), [""; 0]);
+    assert_eq!(lines_with("(marcher)"), [""; 0]);
 
     // By its name alone, a machine is in the state, and in none of its regions, until changes enter them.
     let bare = app.world_mut().spawn((Soldier::default(), CurrentState::<Soldier>::named("March"))).id();
