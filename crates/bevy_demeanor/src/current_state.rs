@@ -262,6 +262,8 @@ fn apply<T: EntityOwner + TypePath>(world: &mut World, entity: Entity, is_whole:
             }
         }
         count_as_entered::<T>(world, entity, is_started);
+        indexing::correct::<T>(&mut world.into(), [entity].into_iter());
+        queue::put_in_for::<T>(world, entity, Box::new(Marked::<T>::new(entity)));
     } else if machine.is_some_and(|machine| name_of(machine) != name) {
         let mut is_refused = false;
         reach::<T>(world, entity, "an edit of CurrentState", |machine, owner, cx| {
@@ -286,9 +288,11 @@ fn apply<T: EntityOwner + TypePath>(world: &mut World, entity: Entity, is_whole:
         let who = NamedEntity::of(entity, world);
         warn!("{who} is in {name} of {} already: a state cannot be left without being exited", type_name::<T>());
     }
-    indexing::correct::<T>(&mut world.into(), [entity].into_iter());
-    // In any case, the name is corrected to the state of the machine.
-    queue::put_in_for::<T>(world, entity, Box::new(Marked::<T>::new(entity)));
+    // In any case, the name is corrected to the state of the machine, unless a callback has edited it in the meantime. A change
+    // is in the queue already: another entry for the markers could show a later change before its turn.
+    if world.get::<CurrentState<T>>(entity).is_some_and(|name| !name.is_edited()) {
+        self::name::<T>(world, entity);
+    }
     Ok(())
 }
 

@@ -477,24 +477,25 @@ impl Model {
                 self.put_in_mark(of);
             }
             Deed::Name(which) => {
-                let who = (of, body.id);
+                let is_there = |machine: &StateMachine<Actor>| {
+                    machine.current().is_some_and(|current| self::which(current) == which)
+                };
                 match &mut body.machine {
                     Some(machine) if machine.is_started() || machine.current().is_none() => {
-                        let is_there = machine.current().is_some_and(|current| self::which(current) == which);
-                        if !is_there {
+                        if !is_there(machine) {
                             self.reach(of, |machine, owner| _ = machine.force_state(owner, state(which), &mut ()));
                         }
                     }
                     machine => {
                         let machine = machine.get_or_insert_with(|| StateMachine::new(state(which)));
                         // The name of a state with regions is that of a machine that is to start in one of them.
-                        if machine.current().is_some_and(|current| self::which(current) != which) {
+                        if !is_there(machine) {
                             machine.set_current(state(which));
                         }
                         machine.set_entered(0.0);
+                        self.put_in_mark(of);
                     }
                 }
-                self.put_in((vec![who], vec![]));
             }
             Deed::Change(which) => self.reach(of, |machine, owner| {
                 machine.change_state(owner, state(which), &mut ());

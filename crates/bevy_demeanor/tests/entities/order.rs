@@ -360,6 +360,62 @@ fn what_a_machine_that_comes_or_goes_leads_to_has_its_place_in_the_order_too() {
     assert_eq!(take(&mut app)[7..], ["exited Idle B", "Idle to Patrol B", "entered Patrol B", "-Patrol B"]);
 }
 
+#[cfg(feature = "reflect")]
+mod by_name {
+    use bevy_demeanor::CurrentState;
+
+    use super::*;
+
+    /// Returns what is told when B goes on patrol, an observer of this change acts, and A is another soldier.
+    fn told_when(a: impl Bundle, act: impl Fn(Commands, [Entity; 2]) + Send + Sync + 'static) -> Vec<String> {
+        let states = [StateName::Idle, StateName::Patrol, StateName::Chase].map(StateName::state);
+        let mut app = app(told_of_everything().with_current_state(states));
+        let b = app.world_mut().spawn((soldier([]), Name::new("B"))).id();
+        let a = app.world_mut().spawn((a, Name::new("A"))).id();
+        app.update();
+        watch(&mut app);
+        app.world_mut().entity_mut(a).observe(move |_: On<Add<InState<Patrol>>>, commands: Commands| {
+            both_chase(commands, [a, b]);
+        });
+        app.world_mut().entity_mut(b).observe(move |_: On<Entered<Patrol>>, commands: Commands| act(commands, [a, b]));
+        app.world_mut().commands().entity(b).change_state(&Patrol);
+        app.world_mut().flush();
+        take(&mut app)[5..].to_vec()
+    }
+
+    fn both_chase(mut commands: Commands, [a, b]: [Entity; 2]) {
+        commands.entity(b).change_state(&Chase);
+        commands.entity(a).change_state(&Chase);
+    }
+
+    const B_CHASES: [&str; 5] = ["-Patrol B", "+Chase B", "exited Patrol B", "Patrol to Chase B", "entered Chase B"];
+    const A_CHASES: [&str; 5] = ["-Patrol A", "+Chase A", "exited Patrol A", "Patrol to Chase A", "entered Chase A"];
+
+    #[test]
+    fn what_changes_after_a_state_was_named_comes_in_its_own_place() {
+        let go_on_patrol = |mut commands: Commands, [a, _]: [Entity; 2]| {
+            commands.entity(a).insert(CurrentState::<Soldier>::named("Patrol"));
+        };
+        // A gets a machine.
+        let told = told_when(Soldier::default(), go_on_patrol);
+        assert_eq!(told, [&["+Patrol A"][..], &B_CHASES, &A_CHASES].concat());
+        // A has a machine, whose state is forced.
+        let told = told_when(soldier([]), go_on_patrol);
+        let forced = ["-Idle A", "+Patrol A", "exited Idle A", "Idle to Patrol A", "entered Patrol A"];
+        assert_eq!(told, [&forced[..], &B_CHASES, &A_CHASES].concat());
+    }
+
+    #[test]
+    fn a_name_that_changes_nothing_has_no_place_in_the_order() {
+        let told = told_when(soldier([]), |mut commands, [a, b]| {
+            commands.entity(a).insert(CurrentState::<Soldier>::named("Idle"));
+            both_chase(commands, [a, b]);
+        });
+        let a_chases = ["-Idle A", "+Chase A", "exited Idle A", "Idle to Chase A", "entered Chase A"];
+        assert_eq!(told, [B_CHASES, a_chases].concat());
+    }
+}
+
 #[test]
 fn after_a_panic_in_an_observer_what_comes_after_it_is_told_with_the_next() {
     use std::panic::{AssertUnwindSafe, catch_unwind};
