@@ -28,7 +28,7 @@ pub(super) fn is_anybody_to_begin<T: Owner>(
     loaded: Res<LoadedDefinitions<T>>,
 ) -> bool {
     let has_news = assets.is_changed() || loaded.is_changed();
-    !waiting.new.is_empty() || loaded.is_to_prepare() || !waiting.entities.is_empty() && has_news
+    !waiting.new.is_empty() || !waiting.entities.is_empty() && has_news
 }
 
 /// Starts the machines whose files have been loaded.
@@ -42,7 +42,6 @@ pub(super) fn begin<T: EntityOwner>(
 ) {
     // Otherwise the systems that react to changes of this resource would run in each frame.
     let loaded = loaded.bypass_change_detection();
-    loaded.make_prepared(&assets);
     let new = mem::take(&mut waiting.new);
     waiting.entities.extend(new);
     let (mut machines, mut adopted) = (Vec::new(), Vec::new());

@@ -96,8 +96,9 @@ impl<T: Owner> LoadedDefinitions<T> {
         }
     }
 
-    /// Creates the definition as soon as the asset is loaded, even if no entity uses it yet, and keeps the asset. From then on,
-    /// [`get`](Self::get) returns the definition.
+    /// Creates the definition at the end of the frame in which the asset is loaded, even if no entity uses it yet, and keeps the
+    /// asset. From then on, [`get`](Self::get) returns the definition. This needs no pass, so it also happens while the game is
+    /// paused.
     ///
     /// A game can create it while it shows a loading screen. A game that saves whole machines, with `with_book`, must prepare
     /// the files before it loads a saved game: then the states of a file are in the book, with the name of the file and the

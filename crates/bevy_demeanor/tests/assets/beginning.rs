@@ -1,6 +1,6 @@
 //! When machines start whose files are loaded.
 
-use bevy_app::App;
+use bevy_app::{App, FixedUpdate};
 use bevy_asset::{AssetServer, Assets};
 use bevy_demeanor::demeanor::definition::{Definition, Files, Vocabulary};
 use bevy_demeanor::prelude::*;
@@ -53,6 +53,18 @@ fn a_template_of_a_machine_from_a_file_loads_the_file_for_each_entity() {
     stage.until_loaded(&file);
     stage.ticks(1);
     assert_eq!(guards.map(|guard| stage.state(guard)), ["stand", "stand"]);
+}
+
+#[test]
+fn a_file_is_prepared_while_no_pass_runs() {
+    // Without Bevy's plugin for time, `FixedUpdate` never runs.
+    let mut stage = Stage::with(StateMachinePlugin::new().in_schedule(FixedUpdate));
+    stage.save("guard.fsm.toml", PATROL);
+    let file = stage.load("guard.fsm.toml");
+    stage.app.world_mut().resource_mut::<LoadedDefinitions<Guard>>().prepare(file.clone());
+    stage.until_loaded(&file);
+    stage.app.update();
+    assert!(stage.app.world().resource::<LoadedDefinitions<Guard>>().get(&file).is_some());
 }
 
 #[test]
