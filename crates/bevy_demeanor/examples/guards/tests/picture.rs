@@ -104,7 +104,7 @@ fn draw() -> String {
         .unwrap();
     let (place, state, _) = &seen.player[0];
     picture += &circle(*place, 7.0, &format!(r##"fill="{}" stroke="#ffffff""##, color(state)));
-    picture + &legend(&seen) + "</svg>\n"
+    picture + legend(&seen).as_str() + "</svg>\n"
 }
 
 #[test]
