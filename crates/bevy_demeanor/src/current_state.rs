@@ -56,9 +56,9 @@ use crate::saved::SavedBy;
 /// change is forced in this region, and the component gets the name of the state with regions again.
 ///
 /// The component contains only the current state. To save the rest of a machine (its stack, times and timers, and the states in
-/// its regions), use a [book](crate::StateMachinePlugin::with_book). A machine that gets its state by
-/// the name alone has no states in the regions of this state until a change enters them. The global state comes from the required
-/// machine, or from the [factory](crate::StateMachinePlugin::with_factory).
+/// its regions), use a [book](crate::StateMachinePlugin::with_book). A machine that gets its state by the name alone has no states
+/// in the regions of this state until a change enters them. The global state comes from the required machine, or from the
+/// [factory](crate::StateMachinePlugin::with_factory).
 ///
 /// # Examples
 ///
