@@ -33,6 +33,14 @@ pub(crate) struct Seat<T: Owner> {
     pub(crate) rare: Option<Box<Rare<T>>>,
 }
 
+/// An active state whose turn it is in a tick.
+pub(crate) struct Turn<'s, T: Owner> {
+    pub(crate) state: &'s StateRef<T>,
+    pub(crate) is_innermost: bool,
+    /// Whether the seat has open regions.
+    pub(crate) has_open_regions: bool,
+}
+
 /// The data that a machine needs if its states are nested or suspended, or if it waits.
 pub(crate) struct Rare<T: Owner> {
     /// The ancestors of the current state, outermost first.
@@ -231,6 +239,28 @@ impl<T: Owner> Seat<T> {
         match ancestors.get(depth) {
             Some(ancestor) => Some(ancestor),
             None if depth == ancestors.len() => self.current.as_option(),
+            None => None,
+        }
+    }
+
+    /// Returns the active state at a depth, with what the tick of the seat needs to know about it. `None` if there is no such state,
+    /// or if the seat is asleep.
+    #[inline]
+    pub(crate) fn turn(&self, depth: usize) -> Option<Turn<'_, T>> {
+        let Some(rare) = &self.rare else {
+            let state = self.current.as_option().filter(|_| depth == 0)?;
+            return Some(Turn { state, is_innermost: true, has_open_regions: false });
+        };
+        if rare.waiting.is_asleep() {
+            return None;
+        }
+        let has_open_regions = rare.regions.is_some();
+        match rare.ancestors.get(depth) {
+            Some(state) => Some(Turn { state, is_innermost: false, has_open_regions }),
+            None if depth == rare.ancestors.len() => {
+                let state = self.current.as_option()?;
+                Some(Turn { state, is_innermost: true, has_open_regions })
+            }
             None => None,
         }
     }

@@ -8,7 +8,7 @@ use core::mem;
 use super::idle::Quiet;
 use super::observer::Observer;
 use super::regions::{Outer, RegionId, RegionPath, Tree, own};
-use super::seat::{Rare, Seat, SeatLoan};
+use super::seat::{Rare, Seat, SeatLoan, Turn};
 use super::settings::Settings;
 use super::waiting::{Awaited, Pending, Scope, Timer, Timers};
 use crate::fsm::{ActOnSeat, Fsm, Machines, Order, Request, View};
@@ -289,33 +289,28 @@ impl<T: Owner> Single<'_, T> {
             self.kept = usize::MAX;
         }
         let mut were_open = self.seat.has_open_regions();
-        while let Some(state) = self.seat.at(depth).filter(|_| !self.seat.is_asleep()) {
-            let was_innermost = depth + 1 == self.seat.depth();
-            were_open = self.seat.has_open_regions();
+        while let Some(Turn { state, is_innermost, has_open_regions }) = self.seat.turn(depth) {
+            were_open = has_open_regions;
             if IN_REGION {
                 kept = kept.min(self.kept);
             }
             self.kept = usize::MAX;
-            if self.quiet.has(depth, state, || now::<T>(cx)) {
+            if !self.quiet.is_none() && self.quiet.has(depth, state, || now::<T>(cx)) {
                 is_updated = true;
-                if was_innermost {
-                    break;
-                }
-                depth += 1;
-                continue;
-            }
-            self.scope = Scope::state(depth);
-            is_updated |= if let Some(state) = state.as_singleton() {
-                self.tick_state(state, owner, cx)
             } else {
-                let state = state.clone();
-                self.tick_state(&*state, owner, cx)
-            };
-            self.settle_callback(owner, cx);
-            if IN_REGION && self.level() != level {
-                return is_updated;
+                self.scope = Scope::state(depth);
+                is_updated |= if let Some(state) = state.as_singleton() {
+                    self.tick_state(state, owner, cx)
+                } else {
+                    let state = state.clone();
+                    self.tick_state(&*state, owner, cx)
+                };
+                self.settle_callback(owner, cx);
+                if IN_REGION && self.level() != level {
+                    return is_updated;
+                }
             }
-            if was_innermost {
+            if is_innermost {
                 break;
             }
             depth += 1;
