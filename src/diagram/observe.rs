@@ -8,10 +8,10 @@ use std::error::Error;
 use std::fmt;
 use std::ops::Range;
 
-use super::text::escaped;
 use super::{Arrow, Diagram, DiagramState, Region};
 use crate::change::Cause;
 use crate::journal::{Flow, Stays};
+use crate::shown::shown;
 
 /// How often an arrow was taken.
 ///
@@ -90,7 +90,7 @@ impl UnknownStates {
 
 impl fmt::Display for UnknownStates {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let listed: Vec<_> = self.names.iter().take(MOST_LISTED).map(|name| escaped(name)).collect();
+        let listed: Vec<_> = self.names.iter().take(MOST_LISTED).map(|name| shown(name, usize::MAX)).collect();
         let states = if self.names.len() == 1 { "a state" } else { "states" };
         write!(f, "the flow names {states} that this machine does not have: {}", listed.join(", "))?;
         match self.names.len().saturating_sub(MOST_LISTED) {

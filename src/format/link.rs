@@ -12,7 +12,7 @@ use super::draft::{Draft, DraftState, read};
 use super::library::{Library, is_file, parts};
 use super::name::Name;
 use super::outline::resolve::{self, Common};
-use super::outline::scopes::{Placed, Scopes};
+use super::outline::scopes::Scopes;
 use super::outline::{StateId, hierarchy};
 use super::problems::{Findings, Mistake, Origin, Problem, Problems};
 use super::source::Source;
@@ -236,7 +236,7 @@ fn put<'i>(states: &mut Vec<Rc<DraftState<'i>>>, by: usize, linked: Draft<'i>, l
     let around = linked.global.map(|global| global.text);
     let initial = linked.initial.map(|initial| initial.text).unwrap_or_default();
     Rc::make_mut(&mut states[by]).initial = Some(Box::new(named(around.as_deref().unwrap_or(&initial))));
-    let scopes = Scopes::new(&linked.states.iter().map(|state| Placed::from(&**state)).collect::<Vec<_>>());
+    let scopes = Scopes::new(&linked.states.iter().map(|state| state.placed()).collect::<Vec<_>>());
     for (i, mut linked) in linked.states.into_iter().enumerate() {
         let is_outermost = linked.parent.is_none() && scopes.parent(StateId::new(i)).is_none();
         let state = Rc::make_mut(&mut linked);

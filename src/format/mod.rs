@@ -24,7 +24,9 @@ pub(crate) mod property;
 pub(crate) mod prove;
 #[cfg(feature = "script")]
 pub(crate) mod script;
+pub(crate) mod script_effects;
 pub(crate) mod source;
 pub(crate) mod survey;
 pub(crate) mod text;
+pub(crate) mod when;
 pub(crate) mod words;

@@ -4,14 +4,12 @@ use std::iter;
 
 use demeanor::StateMachine;
 use demeanor::definition::{Definition, Outline, Problems, ValueKind, Words};
-use indicatif::ProgressBar;
 
 use crate::input::Input;
-use crate::puppet::{CHANCE, Event, Names, Puppet, vocabulary, words_of};
+use crate::puppet::{CHANCE, Names, Puppet, vocabulary, words_of};
 use crate::shown::listed;
-use crate::stage::Stage;
 use crate::table::Moment;
-use crate::{complain, report, written};
+use crate::{complain, report};
 
 /// A machine that can be played.
 pub(crate) struct Loaded {
@@ -79,20 +77,6 @@ impl Loaded {
     /// Returns a machine that begins in the initial state, or in the state with this name.
     pub(crate) fn machine(&self, from: Option<&str>) -> Result<StateMachine<Puppet>, String> {
         from.map_or_else(|| Ok(self.definition.machine()), |name| machine_from(&self.definition, name))
-    }
-
-    /// Plays the machine. Returns what happens, each with its time in seconds, and the states in which it ends.
-    pub(crate) fn play(
-        &self,
-        moments: &[Moment],
-        tick: f64,
-        ticks: u64,
-    ) -> Result<(Vec<(f64, Event)>, String), String> {
-        let mut stage = Stage::new(self, self.definition.machine(), tick, 0, std::io::sink());
-        stage.recorded = Some(Vec::new());
-        written(stage.play(false, moments, ticks, &ProgressBar::hidden()))?;
-        let end = stage.current();
-        Ok((stage.recorded.unwrap_or_default(), end))
     }
 }
 

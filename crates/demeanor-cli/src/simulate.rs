@@ -14,7 +14,7 @@ use crate::progress::{Above, bar};
 use crate::puppet::{CHANCE, Names, Told};
 use crate::setting::Setting;
 use crate::shown::listed;
-use crate::stage::Stage;
+use crate::stage::{Stage, ticks};
 use crate::table::{Moment, read, sort};
 use crate::{Exit, Outcome, WordsFile, complain, report, tests, whole_file, written};
 
@@ -134,23 +134,6 @@ pub(crate) fn tick_of(outlines: &[Outline], words: Option<&Words>) -> f64 {
     let of_file = outlines.first().and_then(Outline::ticks_per_second);
     let of_game = words.and_then(|words| words.ticks_per_second).filter(|rate| *rate > 0.0);
     of_file.or(of_game).map_or(0.1, |rate| 1.0 / rate)
-}
-
-/// Returns the number of ticks in this time.
-pub(crate) fn ticks(end: f64, tick: f64) -> Result<u64, String> {
-    if !(tick > 0.0 && tick.is_finite()) {
-        return Err("--tick must be a time in seconds, more than 0".into());
-    }
-    if end.is_nan() || end / tick >= 1e9 {
-        return Err(format!("{end} seconds, in ticks of {tick}, are too many ticks: there can be 1000 million"));
-    }
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "checked to be fewer than 1000 million"
-    )]
-    // Times are rounded to nanoseconds, and a tick may be as short as 0.1 ms.
-    Ok((end / tick + 1e-5).floor().max(0.0) as u64)
 }
 
 /// Checks that the machine can read every value that is set, and handle every message that is sent.

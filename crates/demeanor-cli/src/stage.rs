@@ -11,6 +11,7 @@ use crate::loaded::Loaded;
 use crate::puppet::{CHANCE, Clock, Event, Names, Puppet, Told};
 use crate::shown::escaped;
 use crate::table::Moment;
+use crate::written;
 
 pub(crate) struct Stage<W> {
     pub(crate) definition: Definition<Puppet>,
@@ -38,6 +39,22 @@ struct Same {
     why: String,
     ticks: u64,
     until: f64,
+}
+
+impl Loaded {
+    /// Plays the machine. Returns what happens, each with its time in seconds, and the states in which it ends.
+    pub(crate) fn play(
+        &self,
+        moments: &[Moment],
+        tick: f64,
+        ticks: u64,
+    ) -> Result<(Vec<(f64, Event)>, String), String> {
+        let mut stage = Stage::new(self, self.definition.machine(), tick, 0, std::io::sink());
+        stage.recorded = Some(Vec::new());
+        written(stage.play(false, moments, ticks, &ProgressBar::hidden()))?;
+        let end = stage.current();
+        Ok((stage.recorded.unwrap_or_default(), end))
+    }
 }
 
 impl<W: Write> Stage<W> {
@@ -398,4 +415,21 @@ impl<W: Write> Stage<W> {
 /// Returns a state and the states around it, innermost first.
 fn outward(state: &StateRef<Puppet>) -> impl Iterator<Item = StateRef<Puppet>> + use<> {
     iter::successors(Some(state.clone()), |state| state.parent())
+}
+
+/// Returns the number of ticks in this time.
+pub(crate) fn ticks(end: f64, tick: f64) -> Result<u64, String> {
+    if !(tick > 0.0 && tick.is_finite()) {
+        return Err("--tick must be a time in seconds, more than 0".into());
+    }
+    if end.is_nan() || end / tick >= 1e9 {
+        return Err(format!("{end} seconds, in ticks of {tick}, are too many ticks: there can be 1000 million"));
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "checked to be fewer than 1000 million"
+    )]
+    // Times are rounded to nanoseconds, and a tick may be as short as 0.1 ms.
+    Ok((end / tick + 1e-5).floor().max(0.0) as u64)
 }

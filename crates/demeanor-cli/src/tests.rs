@@ -13,7 +13,7 @@ use crate::loaded::Loaded;
 use crate::puppet::{Event, Told};
 use crate::setting::Setting;
 use crate::shown::escaped;
-use crate::simulate::ticks;
+use crate::stage::ticks;
 use crate::table::{Moment, rows, sort};
 use crate::{Exit, Outcome, WordsFile, complain, count, report, tell, whole_file};
 

@@ -4,11 +4,9 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::When;
-use super::duration::{self, DraftDuration, DraftLength, Time};
-use super::read::DraftReader;
-use super::tree::{SpannedValue, Table};
-use crate::format::expression::{Expr, MOST_TESTS, is_name};
+use super::duration::{DraftDuration, DraftLength, Time};
+use super::tree::SpannedValue;
+use crate::format::expression::{Expr, MOST_TESTS};
 use crate::format::name::Name;
 use crate::format::operand::Operand;
 use crate::format::problems::{Findings, Mistake};
@@ -24,48 +22,25 @@ pub(crate) struct DefinedWords {
     used: HashSet<String>,
 }
 
-impl<'i> DraftReader<'_, 'i> {
-    /// Reads the constants, and then the conditions, which may use the constants and the conditions above them.
-    pub(super) fn define(&mut self, file: &mut Table<'i>) {
-        for key in ["constants", "conditions"] {
-            let Some((_, words)) = file.remove(key) else { continue };
-            let Some(table) = self.table(&words, &format!("`{key}`")) else { continue };
-            let mut entries: Vec<_> = table.iter().collect();
-            entries.sort_by_key(|(name, _)| name.span().start);
-            for (name, value) in entries {
-                let name = Name { text: name.get_ref().to_string(), span: name.span() };
-                if !is_name(&name.text) || self.defined.has(&name.text) {
-                    let why = if is_name(&name.text) { "is defined twice" } else { "cannot be used in a condition" };
-                    Mistake::error("bad-name", name.span.clone(), format!("`{name}` {why}"))
-                        .help("a name is one word of letters, digits and `_`, which the file defines once")
-                        .report(self.findings);
-                }
-                // A definition with a mistake gets some meaning, so that its uses are not reported, too.
-                if key == "constants" {
-                    let number = duration::number(value.get_ref()).filter(|number| number.is_finite());
-                    let number = number.or_else(|| self.mistyped(value, "a constant", "a number", None));
-                    self.defined.constants.insert(name.text.clone(), number.unwrap_or(0.0));
-                } else {
-                    let expr = match self.condition(value, "a condition").as_deref() {
-                        Some(When::Expr { expr, .. }) => expr.clone(),
-                        _ => Expr::Bool(false),
-                    };
-                    let mut tests = 0;
-                    expr.clone().visit_mut(&mut |_| tests += 1);
-                    self.defined.conditions.insert(name.text.clone(), (expr, tests));
-                }
-                self.defined.places.push((name, value.span()));
-            }
-        }
+impl DefinedWords {
+    /// Adds a constant.
+    pub(super) fn add_constant(&mut self, name: &Name, number: f64) {
+        self.constants.insert(name.text.clone(), number);
+    }
+
+    /// Adds a condition.
+    pub(super) fn add_condition(&mut self, name: &Name, mut expr: Expr) {
+        let mut tests = 0;
+        expr.visit_mut(&mut |_| tests += 1);
+        self.conditions.insert(name.text.clone(), (expr, tests));
     }
 
     /// Replaces the words that the file defines in a condition. `at` is its place.
-    pub(super) fn expanded(&mut self, mut expr: Expr, at: &Range<usize>) -> Option<Expr> {
-        let words = &mut self.defined;
+    pub(super) fn expanded(&mut self, mut expr: Expr, at: &Range<usize>, findings: &mut Findings) -> Option<Expr> {
         let (mut tests, mut constant) = (0, false);
         expr.visit_mut(&mut |test| {
             let of_word = match &*test {
-                Expr::Flag(name) => words.conditions.get(&name.text).map_or(1, |(_, tests)| *tests),
+                Expr::Flag(name) => self.conditions.get(&name.text).map_or(1, |(_, tests)| *tests),
                 _ => 1,
             };
             tests += of_word;
@@ -78,18 +53,18 @@ impl<'i> DraftReader<'_, 'i> {
             )
             .label("with the conditions that it names")
             .help("let the game offer the answer as one value, or split the state")
-            .fail(self.findings);
+            .fail(findings);
         }
         expr.visit_mut(&mut |test| match test {
             Expr::Flag(name) => {
-                if let Some((meant, _)) = words.conditions.get(&name.text) {
-                    words.used.insert(name.text.clone());
+                if let Some((meant, _)) = self.conditions.get(&name.text) {
+                    self.used.insert(name.text.clone());
                     *test = meant.clone();
                 }
             }
             Expr::Compare { left, right, .. } => {
-                words.replace_constants(left);
-                words.replace_constants(right);
+                self.replace_constants(left);
+                self.replace_constants(right);
                 constant |= !left.is_read() && !right.is_read();
             }
             _ => {}
@@ -98,7 +73,7 @@ impl<'i> DraftReader<'_, 'i> {
             return Mistake::error("comparison", at.clone(), "the comparison is always the same")
                 .label("neither side is a value")
                 .help("name a value of the game on one side")
-                .fail(self.findings);
+                .fail(findings);
         }
         Some(expr)
     }
@@ -108,10 +83,11 @@ impl<'i> DraftReader<'_, 'i> {
         &mut self,
         value: &SpannedValue<'_>,
         read: fn(&SpannedValue<'_>, &mut Findings) -> Option<DraftDuration>,
+        findings: &mut Findings,
     ) -> Option<DraftDuration> {
-        let constant = value.get_ref().as_str().and_then(|name| Some((name, *self.defined.constants.get(name)?)));
-        let Some((name, number)) = constant else { return read(value, self.findings) };
-        self.defined.used.insert(name.to_owned());
+        let constant = value.get_ref().as_str().and_then(|name| Some((name, *self.constants.get(name)?)));
+        let Some((name, number)) = constant else { return read(value, findings) };
+        self.used.insert(name.to_owned());
         if number < 0.0 {
             return Mistake::error(
                 "no-time",
@@ -119,27 +95,25 @@ impl<'i> DraftReader<'_, 'i> {
                 format!("`{name}` is {number}, and a time is not negative"),
             )
             .label("not such a time")
-            .fail(self.findings);
+            .fail(findings);
         }
         let length = DraftLength::Fixed(Time { number, is_ticks: false });
         Some(DraftDuration { text: name.to_owned(), length, span: value.span() })
     }
 
     /// Warns about words that the file does not use.
-    pub(super) fn unused(&mut self) {
+    pub(super) fn unused(&self, findings: &mut Findings) {
         // A use may be in a part with a mistake.
-        let are_right = self.findings.errors() == 0;
-        for (name, _) in self.defined.places.iter().filter(|_| are_right) {
-            if !self.defined.used.contains(&name.text) {
+        let are_right = findings.errors() == 0;
+        for (name, _) in self.places.iter().filter(|_| are_right) {
+            if !self.used.contains(&name.text) {
                 Mistake::warning("unused-word", name.span.clone(), format!("`{name}` is not used in the file"))
                     .label("no condition uses it")
-                    .report(self.findings);
+                    .report(findings);
             }
         }
     }
-}
 
-impl DefinedWords {
     pub(crate) fn has(&self, name: &str) -> bool {
         self.is_constant(name) || self.conditions.contains_key(name)
     }

@@ -1,6 +1,5 @@
 //! Reads the properties of a machine.
 
-use super::When;
 use super::duration::{self, DraftDuration, DraftLength};
 use super::format::PROPERTY_KEYS;
 use super::read::{DraftReader, missing_key};
@@ -8,6 +7,7 @@ use super::tree::{Key, Table};
 use crate::format::name::Name;
 use crate::format::problems::{Mistake, Origin};
 use crate::format::property::{Property, PropertyRule};
+use crate::format::when::When;
 
 impl<'i> DraftReader<'_, 'i> {
     /// Reads the properties of a machine, in the order of the file.
@@ -33,7 +33,9 @@ impl<'i> DraftReader<'_, 'i> {
             [&"always"] => self.asked(table, "always").map(PropertyRule::Always),
             [&"from", &"reach", &"within"] => {
                 let (from, reach) = (self.asked(table, "from"), self.asked(table, "reach"));
-                let within = table.get("within").and_then(|value| self.duration(value, duration::within))?;
+                let within = table
+                    .get("within")
+                    .and_then(|value| self.defined.duration(value, duration::within, self.findings))?;
                 if !matches!(within.length, DraftLength::Fixed(_)) {
                     return Mistake::error("property", within.span, "`within` must be a fixed time")
                         .label("not always the same time")

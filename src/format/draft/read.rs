@@ -12,14 +12,15 @@ use super::keys::quoted;
 use super::machines::{self, SharedState, WrittenMachine};
 use super::source_map::SourceMap;
 use super::tree::{Key, SpannedValue, Table, TreeValue};
-use super::{Draft, DraftExit, DraftRegion, DraftState, RegionRef, When, duration, grammar, syntax, type_of};
+use super::{Draft, DraftExit, DraftRegion, DraftState, RegionRef, duration, grammar, syntax, type_of};
 use crate::format::choose::{Choose, Rank};
-use crate::format::expression::is_name;
+use crate::format::expression::{Expr, is_name};
 use crate::format::leads::Leads;
 use crate::format::name::Name;
 use crate::format::operand::Operand;
 use crate::format::problems::{Findings, Mistake, Origin};
 use crate::format::source::Source;
+use crate::format::when::When;
 
 /// Reads the machines of a file, in the order of the file. Returns no machines for a text of which nothing can be read. If parts
 /// of the text cannot be read, the text without them is kept in `rest`.
@@ -61,12 +62,44 @@ impl<'i> DraftReader<'_, 'i> {
     fn whole(mut self, file: &mut Table<'i>) -> Vec<Draft<'i>> {
         self.define(file);
         let mut drafts = self.file(file);
-        self.unused();
+        self.defined.unused(self.findings);
         let defined = Arc::new(self.defined);
         for draft in &mut drafts {
             draft.defined = Arc::clone(&defined);
         }
         drafts
+    }
+
+    /// Reads the constants, and then the conditions, which may use the constants and the conditions above them.
+    fn define(&mut self, file: &mut Table<'i>) {
+        for key in ["constants", "conditions"] {
+            let Some((_, words)) = file.remove(key) else { continue };
+            let Some(table) = self.table(&words, &format!("`{key}`")) else { continue };
+            let mut entries: Vec<_> = table.iter().collect();
+            entries.sort_by_key(|(name, _)| name.span().start);
+            for (name, value) in entries {
+                let name = Name { text: name.get_ref().to_string(), span: name.span() };
+                if !is_name(&name.text) || self.defined.has(&name.text) {
+                    let why = if is_name(&name.text) { "is defined twice" } else { "cannot be used in a condition" };
+                    Mistake::error("bad-name", name.span.clone(), format!("`{name}` {why}"))
+                        .help("a name is one word of letters, digits and `_`, which the file defines once")
+                        .report(self.findings);
+                }
+                // A definition with a mistake gets some meaning, so that its uses are not reported, too.
+                if key == "constants" {
+                    let number = duration::number(value.get_ref()).filter(|number| number.is_finite());
+                    let number = number.or_else(|| self.mistyped(value, "a constant", "a number", None));
+                    self.defined.add_constant(&name, number.unwrap_or(0.0));
+                } else {
+                    let expr = match self.condition(value, "a condition").as_deref() {
+                        Some(When::Expr { expr, .. }) => expr.clone(),
+                        _ => Expr::Bool(false),
+                    };
+                    self.defined.add_condition(&name, expr);
+                }
+                self.defined.places.push((name, value.span()));
+            }
+        }
     }
 
     fn file(&mut self, file: &mut Table<'i>) -> Vec<Draft<'i>> {
@@ -265,7 +298,7 @@ impl<'i> DraftReader<'_, 'i> {
         DraftState {
             behaviors: self.behaviors(state),
             script: state.get("script").and_then(|value| self.string(value, "`script`")).map(Box::new),
-            every: state.get("every").and_then(|value| self.duration(value, duration::every)),
+            every: state.get("every").and_then(|value| self.defined.duration(value, duration::every, self.findings)),
             enter_when: state.get("enter_when").and_then(|value| self.condition(value, "`enter_when`")),
             parent: state.get("parent").and_then(|value| self.string(value, "`parent`")),
             initial: state.get("initial").and_then(|value| self.string(value, "`initial`")).map(Box::new),
@@ -386,13 +419,16 @@ impl<'i> DraftReader<'_, 'i> {
         Some(DraftExit {
             to,
             leads,
-            after: exit.get("after").and_then(|value| self.duration(value, duration::after)),
+            after: exit.get("after").and_then(|value| self.defined.duration(value, duration::after, self.findings)),
             when: exit.get("when").and_then(|value| self.condition(value, "`when`")),
             on: None,
             is_same: false,
             at: exit.get("at").and_then(|value| self.time_value(value)).map(Box::new),
             rank: choose.and_then(|choose| self.rank(exit, choose)).map(Box::new),
-            cooldown: exit.get("cooldown").and_then(|value| self.duration(value, duration::cooldown)).map(Box::new),
+            cooldown: exit
+                .get("cooldown")
+                .and_then(|value| self.defined.duration(value, duration::cooldown, self.findings))
+                .map(Box::new),
             always: exit.get("always").filter(|_| self.yes(exit, "always")).map(Spanned::span),
             actions: self.actions_of_exit(exit),
             note: self.note(exit),
@@ -536,7 +572,9 @@ impl<'i> DraftReader<'_, 'i> {
         let Name { text, span } = self.string(value, what)?;
         let written = self.text.get(span.clone()).unwrap_or_default();
         match grammar::parse(&text, &SourceMap::of(&text, written, span.start)) {
-            Ok(expr) => self.expanded(expr, &span).map(|expr| Box::new(When::Expr { expr, text, span })),
+            Ok(expr) => {
+                self.defined.expanded(expr, &span, self.findings).map(|expr| Box::new(When::Expr { expr, text, span }))
+            }
             Err(mistake) => mistake.fail(self.findings),
         }
     }

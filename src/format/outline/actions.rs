@@ -1,10 +1,11 @@
 //! Checks the actions of exits and states, and the values that exits set.
 
 use super::mention::{ConditionPlace, Meaning};
-use super::resolve::{Resolver, listed};
+use super::resolve::Resolver;
 use crate::format::action::{WrittenAction, WrittenActions};
 use crate::format::operand::Operand;
 use crate::format::problems::Mistake;
+use crate::format::problems::mistake::listed;
 use crate::format::words::{ValueKind, WordKind};
 
 impl Resolver<'_> {

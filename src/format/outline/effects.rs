@@ -1,26 +1,12 @@
 //! The effects of scripts: the states to which a state's script may change, and the values that it may write.
 
-use std::collections::BTreeSet;
 #[cfg(feature = "script")]
 use std::collections::HashMap;
 
 use super::{Outline, StateId, StateOutline};
+use crate::format::script_effects::ScriptEffects;
 #[cfg(feature = "script")]
 use crate::format::{library::Library, script::lint::effects, words::Words};
-
-/// The effects of a script. `None` stands for any state and for any value.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct ScriptEffects<S> {
-    pub(crate) leads_to: Option<BTreeSet<S>>,
-    pub(crate) writes: Option<BTreeSet<String>>,
-}
-
-impl ScriptEffects<StateId> {
-    /// Whether the script may change the state.
-    pub(crate) fn may_lead(&self) -> bool {
-        self.leads_to.as_ref().is_none_or(|to| !to.is_empty())
-    }
-}
 
 impl Outline {
     /// Whether a script may write a value, in the middle of a tick.

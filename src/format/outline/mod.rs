@@ -11,15 +11,16 @@ use std::sync::{Arc, OnceLock};
 use super::action::{WrittenAction, WrittenActions};
 use super::choose::{Choose, Rank};
 use super::draft::defined::DefinedWords;
-use super::draft::{Params, When, WrittenElsewhere};
+use super::draft::{Params, WrittenElsewhere};
 use super::duration::Duration;
 use super::leads::Leads;
 use super::name::Name;
 use super::problems::Problem;
 use super::property::Property;
+use super::script_effects::ScriptEffects;
 use super::source::Source;
+use super::when::When;
 use super::words::ValueKind;
-use effects::ScriptEffects;
 use mention::{Meaning, Mention};
 
 mod actions;

@@ -5,12 +5,12 @@ use std::collections::{HashMap, HashSet};
 use std::mem;
 use std::sync::Arc;
 
-use super::effects::ScriptEffects;
 use super::{ExitOutline, Outline, StateId, StateOutline};
 use crate::format::choose::Choose;
 use crate::format::duration::Duration;
 use crate::format::leads::Leads;
 use crate::format::problems::{Findings, Mistake};
+use crate::format::script_effects::ScriptEffects;
 
 /// Warns about one machine of a file.
 pub(crate) fn check(outline: &Outline, in_file: &StatesInFile, findings: &mut Findings) {

@@ -6,10 +6,10 @@ use std::iter;
 use std::sync::Arc;
 
 use super::mention::{Meaning, Mention};
-use super::resolve::listed;
 use super::{RegionOutline, StateId, StateOutline};
 use crate::format::draft::RegionRef;
 use crate::format::name::Name;
+use crate::format::problems::mistake::listed;
 use crate::format::problems::{Findings, Mistake, Origin};
 
 /// The maximum number of regions of a state.

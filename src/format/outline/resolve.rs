@@ -2,14 +2,13 @@
 //! it continues with the next name, so that all mistakes are found.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::fmt::Write as _;
 use std::mem;
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 
 use super::mention::{ConditionPlace, Meaning, Mention};
-use super::scopes::{Meant, Placed, Scopes};
+use super::scopes::{Meant, Scopes};
 use super::{
     BehaviorOutline, Checked, ExitOutline, Outline, RegionOutline, StateId, StateOutline, Unchecked, params, regions,
 };
@@ -18,18 +17,17 @@ use crate::format::draft::defined::DefinedWords;
 use crate::format::draft::duration::DraftDuration;
 use crate::format::draft::keys::quoted;
 use crate::format::draft::read::missing_key;
-use crate::format::draft::{Draft, DraftBehavior, DraftExit, DraftRegion, DraftState, Params, When};
+use crate::format::draft::{Draft, DraftBehavior, DraftExit, DraftRegion, DraftState, Params};
 use crate::format::expression::RESERVED;
 use crate::format::name::Name;
+use crate::format::problems::mistake::listed;
 use crate::format::problems::{Findings, Mistake, Origin};
 use crate::format::property::{Property, PropertyRule};
+use crate::format::when::When;
 use crate::format::words::{ValueKind, WordKind, Words};
 
 /// The name of the pseudo-message for exits that are taken when the machine that their state runs has ended.
 const DONE: &str = "done";
-
-/// The maximum number of the game's words that an error lists.
-const MOST_LISTED: usize = 12;
 
 /// The states that several machines of a file share: the draft of each state, and its resolved form.
 #[derive(Default)]
@@ -74,7 +72,7 @@ pub(crate) fn resolve<'i>(
     common: &mut Common<'i>,
     findings: &mut Findings,
 ) -> Option<Checked<'i>> {
-    let scopes = Scopes::new(&draft.states.iter().map(|state| Placed::from(&**state)).collect::<Vec<_>>());
+    let scopes = Scopes::new(&draft.states.iter().map(|state| state.placed()).collect::<Vec<_>>());
     for (later, first) in scopes.taken() {
         findings.add(at_one_place(&draft.states, later, first));
     }
@@ -550,13 +548,4 @@ impl Resolver<'_> {
     pub(super) fn name_of(&self, id: StateId) -> &str {
         self.scopes.name(id)
     }
-}
-
-/// Returns a text with the first few names of a list.
-pub(super) fn listed(names: &[&str]) -> String {
-    let mut text = names.iter().take(MOST_LISTED).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-    if names.len() > MOST_LISTED {
-        let _ = write!(text, " and {} more", names.len() - MOST_LISTED);
-    }
-    text
 }

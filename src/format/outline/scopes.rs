@@ -10,7 +10,6 @@ use std::rc::Rc;
 
 use super::StateId;
 use crate::format::chains::Chains;
-use crate::format::draft::DraftState;
 
 /// The maximum number of nested states that a search follows. It is larger than the limit for nesting, so that states that are
 /// nested too deep are found and reported.
@@ -51,13 +50,6 @@ pub(crate) struct Placed<'s> {
     pub(crate) parent: Option<&'s str>,
     /// The state that runs the machine in which this state is written.
     pub(crate) root: Option<usize>,
-}
-
-impl<'s> From<&'s DraftState<'_>> for Placed<'s> {
-    fn from(state: &'s DraftState<'_>) -> Self {
-        let parent = state.parent.as_ref().map(|parent| parent.text.as_str());
-        Self { name: &state.name.text, parent, root: state.root }
-    }
 }
 
 struct NameScope {

@@ -1,11 +1,12 @@
 //! Finds the configurations of a machine with regions: which states can be active together. From each configuration, every exit
 //! that can be taken there leads to another one. Anything that cannot be decided counts as possible.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
-use std::iter;
+use std::collections::{BTreeSet, HashSet};
 
 use super::claim::Claim;
-use super::machine::{ExitId, Machine, StateTime};
+use super::configuration::{Configuration, Configurations};
+use super::exit_id::ExitId;
+use super::machine::{Machine, StateTime};
 use super::reach::Reached;
 use super::solver::ClaimAnswer;
 use crate::format::outline::StateId;
@@ -13,39 +14,16 @@ use crate::format::outline::StateId;
 /// The maximum number of configurations. If there are more, each region is examined alone.
 const MOST_CONFIGURATIONS: usize = 4096;
 
-/// States that can be active together, given by the innermost ones.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Configuration(Vec<StateId>);
-
 impl Configuration {
-    pub(super) fn new(innermost: Vec<StateId>) -> Self {
-        Self(innermost).sorted()
-    }
-
-    pub(super) fn innermost(&self) -> &[StateId] {
-        &self.0
-    }
-
     /// Returns the configuration after a change to a state from outside, or from no state.
     fn of(machine: &Machine<'_>, to: StateId) -> Self {
         Self::new(machine.innermost_of(to))
     }
 
-    fn sorted(mut self) -> Self {
-        self.0.sort();
-        self
-    }
-
-    pub(super) fn has(&self, machine: &Machine<'_>, id: StateId) -> bool {
-        self.0
-            .iter()
-            .any(|innermost| iter::successors(Some(*innermost), |id| machine.state(*id).parent).any(|on| on == id))
-    }
-
     /// Returns the configuration after a change to a state (rule 32).
     pub(super) fn after(&self, machine: &Machine<'_>, to: StateId) -> Self {
         let route = machine.outline.path(to);
-        let Some(around) = route.iter().rposition(|id| *id != to && self.has(machine, *id)) else {
+        let Some(around) = route.iter().rposition(|id| *id != to && self.has(machine.outline, *id)) else {
             return Self::of(machine, to);
         };
         let (around, first) = (route[around], route[around + 1]);
@@ -54,20 +32,10 @@ impl Configuration {
             let inside = depth.and_then(|depth| path.get(depth + 1));
             inside.is_none_or(|inside| machine.state(*inside).region == machine.state(first).region) && depth.is_some()
         };
-        let stays = self.0.iter().copied().filter(|id| !is_left(&machine.outline.path(*id)));
+        let stays = self.innermost().iter().copied().filter(|id| !is_left(&machine.outline.path(*id)));
         let entered = machine.innermost_of(to).into_iter().filter(|id| machine.outline.is_within(*id, first));
         Self::new(stays.chain(entered).collect())
     }
-}
-
-/// The configurations that are possible.
-#[derive(Debug)]
-pub(super) struct Configurations {
-    pub(super) all: Vec<Configuration>,
-    /// The indices of the configurations with each innermost state.
-    with: HashMap<StateId, Vec<usize>>,
-    /// The exits that can be taken in one of them.
-    pub(super) taken: HashSet<ExitId>,
 }
 
 impl Configurations {
@@ -100,18 +68,7 @@ impl Configurations {
                 return None;
             }
         }
-        let mut with: HashMap<_, Vec<_>> = HashMap::new();
-        for (at, configuration) in all.iter().enumerate() {
-            configuration.0.iter().for_each(|id| with.entry(*id).or_default().push(at));
-        }
-        Some(Self { all, with, taken })
-    }
-
-    /// Whether a state is active while an innermost state is. `None` if it may be active or not.
-    pub(super) fn is_beside(&self, machine: &Machine<'_>, innermost: StateId, id: StateId) -> Option<bool> {
-        let mut with = self.with.get(&innermost)?.iter().map(|at| self.all[*at].has(machine, id));
-        let first = with.next()?;
-        with.all(|has| has == first).then_some(first)
+        Some(Self::new(all, taken))
     }
 }
 
@@ -119,7 +76,7 @@ impl Configuration {
     /// Returns the exits of all active states and of the global one, each with a path through its state.
     pub(super) fn exits<'m>(&'m self, machine: &'m Machine<'_>) -> impl Iterator<Item = (ExitId, Vec<StateId>)> + 'm {
         let mut seen = BTreeSet::new();
-        self.0.iter().flat_map(move |innermost| {
+        self.innermost().iter().flat_map(move |innermost| {
             let path = machine.outline.path(*innermost);
             let new: Vec<_> = machine.exits_on(&path).filter(|id| seen.insert(*id)).collect();
             new.into_iter().map(move |id| (id, path.clone()))

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-use super::machine::ExitId;
+use super::exit_id::ExitId;
 use super::proof::{Looked, MOST_STEPS};
 use super::search::{self, Found, FoundRun};
 use super::solver::Work;

@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::{iter, slice};
 
 use super::claim::{Claim, Quantity};
-use super::configurations::Configuration;
-use super::machine::{ActedOn, ExitId, Machine, StateTime};
+use super::configuration::Configuration;
+use super::exit_id::ExitId;
+use super::machine::{ActedOn, Machine, StateTime};
 use super::reach::{Reached, has_code};
 use super::solver::ClaimAnswer;
 use crate::format::choose::Choose;

@@ -7,16 +7,17 @@ use std::iter;
 use std::rc::Rc;
 
 use super::claim::{Claim, Quantity};
-use super::configurations::{Configuration, Configurations};
+use super::configuration::{Configuration, Configurations};
+use super::exit_id::ExitId;
 use super::solver::{ClaimAnswer, Situation, Work, holds, is_apart, solve};
 use super::witness::{Stage, Witness, WitnessRow};
 use crate::format::action::WrittenAction;
 use crate::format::choose::Choose;
 use crate::format::expression::Comparison;
 use crate::format::leads::Leads;
-use crate::format::outline::effects::ScriptEffects;
 use crate::format::outline::{ExitOutline, Outline, StateId, StateOutline};
 use crate::format::problems::mistake::Mistake;
+use crate::format::script_effects::ScriptEffects;
 
 /// A machine of a file, with its findings so far.
 pub(super) struct Machine<'o> {
@@ -65,13 +66,6 @@ impl<'o> ActedOn<'o> {
 
 /// A finding: the mistake, and the witness that shows it.
 pub(super) type Seen = (Mistake, Option<Witness>);
-
-/// An exit of a state, by its index among the exits of this state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct ExitId {
-    pub(super) of: StateId,
-    pub(super) nth: usize,
-}
 
 /// The effect of an exit on a path.
 pub(super) struct PathChange {
@@ -354,8 +348,8 @@ impl<'a> Standing<'a> {
     /// Whether a state in another region is active. `None` if it may be active or not.
     pub(super) fn is_beside(&self, id: StateId) -> Option<bool> {
         let known = match self.beside {
-            Some(configuration) => Some(configuration.has(self.machine, id)),
-            None => self.machine.configurations.as_ref()?.is_beside(self.machine, *self.path.last()?, id),
+            Some(configuration) => Some(configuration.has(self.machine.outline, id)),
+            None => self.machine.configurations.as_ref()?.is_beside(self.machine.outline, *self.path.last()?, id),
         };
         known.filter(|is_active| !(self.is_entering && *is_active))
     }

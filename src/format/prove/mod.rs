@@ -10,7 +10,9 @@
 mod cells;
 mod claim;
 mod conditions;
+mod configuration;
 mod configurations;
+mod exit_id;
 mod exit_runs;
 mod flicker;
 mod in_time;

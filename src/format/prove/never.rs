@@ -2,7 +2,8 @@
 
 use super::claim::{Claim, Quantity};
 use super::conditions::Impossible;
-use super::machine::{ExitId, Machine, NeverTaken, Seen, StateTime};
+use super::exit_id::ExitId;
+use super::machine::{Machine, NeverTaken, Seen, StateTime};
 use super::reach::Reached;
 use super::solver::ClaimAnswer;
 use super::witness::{Witness, WitnessRow};

@@ -4,9 +4,10 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
-use super::configurations::Configurations;
+use super::configuration::Configurations;
+use super::exit_id::ExitId;
 use super::machine::Undecided;
-use super::machine::{ActedOn, ExitId, Machine};
+use super::machine::{ActedOn, Machine};
 use super::properties::PropertyAnswer;
 use super::reach::{Reached, reach};
 use super::solver::Work;

@@ -5,9 +5,10 @@ use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::claim::{Claim, ClaimTest, Quantity};
-use super::configurations::Configuration;
+use super::configuration::Configuration;
+use super::exit_id::ExitId;
 use super::flicker::shortest;
-use super::machine::{ExitId, Machine, Standing, StateTime};
+use super::machine::{Machine, Standing, StateTime};
 use super::witness::{CHANCE, StageRun, Witness, WitnessRow, WitnessValue};
 use crate::format::outline::StateId;
 use crate::format::outline::mention::Meaning;

@@ -4,7 +4,8 @@
 use std::rc::Rc;
 
 use super::claim::Claim;
-use super::machine::{ExitId, Machine, Standing, StateTime};
+use super::exit_id::ExitId;
+use super::machine::{Machine, Standing, StateTime};
 use super::solver::Situation;
 use crate::format::action::WrittenAction;
 use crate::format::outline::StateId;

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::machine::{ExitId, Machine};
+use super::exit_id::ExitId;
+use super::machine::Machine;
 use super::solver::Situation;
 use super::step::{End, TickStep};
 use super::witness::{Witness, WitnessRow};

@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 use rhai::{AST, ASTNode, Expr, FnCallExpr, Position, Stmt};
 
 use super::engine::engine;
-use crate::format::outline::effects::ScriptEffects;
 use crate::format::problems::findings::nearest;
+use crate::format::script_effects::ScriptEffects;
 
 /// The names that a script can use.
 pub(crate) struct ScriptNames<'a> {

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::content::{Part, VERSION, digest_of};
+use super::content::{VERSION, digest_of};
+use super::part::Part;
 use crate::citizen::Citizen;
 use crate::setup::Setup;
 

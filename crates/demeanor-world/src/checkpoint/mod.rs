@@ -6,11 +6,13 @@
 
 mod content;
 mod manifest;
+mod part;
 mod read;
 mod shared;
 mod write;
 
-pub(crate) use self::content::{ContentRef, Part};
+pub(crate) use self::content::ContentRef;
+pub(crate) use self::part::Part;
 pub(crate) use self::read::{Found, PartRead, failed, find, has_any};
 pub(crate) use self::shared::{check, sign, unsign};
 pub(crate) use self::write::{write_manifest, write_part};

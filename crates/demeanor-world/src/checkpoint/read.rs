@@ -4,8 +4,9 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use super::content::{Content, MAGIC, Part, Summed, VERSION};
+use super::content::{Content, MAGIC, Summed, VERSION};
 use super::manifest::{self, CHANGED, Manifest, other_version};
+use super::part::Part;
 use crate::citizen::Citizen;
 use crate::error::WorldError;
 use crate::setup::Setup;

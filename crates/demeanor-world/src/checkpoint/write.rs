@@ -4,8 +4,9 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use super::content::{ContentRef, MAGIC, Part, Summed, VERSION};
+use super::content::{ContentRef, MAGIC, Summed, VERSION};
 use super::manifest::{self, Manifest};
+use super::part::Part;
 use super::read::{checkpoints_in, folder_of, ticks_of};
 use crate::citizen::Citizen;
 use crate::error::WorldError;
