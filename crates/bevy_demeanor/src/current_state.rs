@@ -22,15 +22,16 @@ use bevy_reflect::{GetTypeRegistration, Reflect, TypePath};
 use demeanor::{Owner, StateMachine, StateRef};
 use log::warn;
 
+#[cfg(feature = "serialize")]
+use crate::book::SavedBy;
+use crate::factory::Factory;
 use crate::follow::Marked;
 use crate::indexing;
-use crate::machine::{Factory, Machine};
+use crate::machine::Machine;
 use crate::named_entity::NamedEntity;
 use crate::owner::EntityOwner;
 use crate::queue;
 use crate::reach::{reach, visit};
-#[cfg(feature = "serialize")]
-use crate::saved::SavedBy;
 
 /// The name of the current state of an entity's machine, if the plugin has
 /// [`with_current_state`](crate::StateMachinePlugin::with_current_state).

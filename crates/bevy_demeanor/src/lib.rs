@@ -126,6 +126,8 @@
 mod add;
 #[cfg(feature = "asset")]
 mod asset;
+#[cfg(feature = "serialize")]
+mod book;
 mod broadcast;
 mod clock;
 mod commands;
@@ -134,6 +136,8 @@ mod context;
 #[cfg(feature = "reflect")]
 mod current_state;
 mod event;
+#[cfg(feature = "reflect")]
+mod factory;
 mod follow;
 mod index;
 mod indexing;

@@ -1,11 +1,11 @@
 //! The component that contains an entity's machine.
 
+#[cfg(feature = "serialize")]
+use core::any::TypeId;
 use core::any::type_name;
 use core::fmt;
 use core::marker::PhantomData;
 use core::ops::Deref;
-#[cfg(feature = "reflect")]
-use std::sync::Arc;
 
 use bevy_ecs::change_detection::DetectChangesMut;
 use bevy_ecs::component::Component;
@@ -16,6 +16,8 @@ use bevy_ecs::world::DeferredWorld;
 use demeanor::{IntoState, Owner, StateMachine, Step};
 use log::warn;
 
+#[cfg(feature = "serialize")]
+use crate::book::SavedBy;
 use crate::named_entity::NamedEntity;
 use crate::waiting::NextLook;
 
@@ -96,7 +98,13 @@ fn on_remove<T: Owner>(world: DeferredWorld<'_>, context: HookContext) {
 fn clone_machine<T: Owner>(source: &SourceComponent<'_>, context: &mut ComponentCloneCtx<'_, '_>) {
     let Some(machine) = source.read::<Machine<T>>() else { return };
     #[cfg(feature = "serialize")]
-    crate::saved::map_clone(machine, context);
+    {
+        let registry = context.type_registry();
+        let book = registry.and_then(|types| types.read().get_type_data(TypeId::of::<Machine<T>>()).cloned());
+        if let Some(book) = book {
+            SavedBy::<T>::map_clone(book, machine, context);
+        }
+    }
     context.write_target_component(machine.clone());
 }
 
@@ -116,10 +124,6 @@ fn warn_of_no_plugin<T: Owner>(mut world: DeferredWorld, context: HookContext) {
     );
     world.commands().insert_resource(HasWarned::<T>(PhantomData));
 }
-
-#[cfg(feature = "reflect")]
-/// Completes the machines that the plugin creates.
-pub(crate) type Factory<T> = Arc<dyn Fn(StateMachine<T>) -> StateMachine<T> + Send + Sync>;
 
 impl<T: Owner> Machine<T> {
     /// Creates a machine whose first state is `initial`. The next pass enters this state.

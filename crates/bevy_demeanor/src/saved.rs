@@ -6,79 +6,35 @@
 
 use core::any::{TypeId, type_name};
 use core::marker::PhantomData;
-#[cfg(feature = "asset")]
-use core::mem;
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::Arc;
 
 use bevy_app::App;
 use bevy_ecs::component::Component;
-use bevy_ecs::entity::{ComponentCloneCtx, Entity, EntityHashMap, EntityMapper, MapEntities};
+use bevy_ecs::entity::{Entity, EntityMapper};
 use bevy_ecs::lifecycle::Insert;
 use bevy_ecs::observer::On;
 use bevy_ecs::query::With;
 use bevy_ecs::reflect::{AppTypeRegistry, ReflectComponent, ReflectComponentFns};
-use bevy_ecs::resource::Resource;
 use bevy_ecs::system::{Commands, Local, ParamSet, Query, Res, SystemParamValidationError};
 use bevy_ecs::world::{DeferredWorld, EntityWorldMut, World};
 use bevy_reflect::serde::{
     DeserializeWithRegistry, ReflectDeserializeWithRegistry, ReflectSerializeWithRegistry, SerializeWithRegistry,
 };
 use bevy_reflect::{CreateTypeData, FromReflect, GetTypeRegistration, PartialReflect, TypePath, TypeRegistry};
-#[cfg(feature = "asset")]
-use demeanor::definition::Definition;
-use demeanor::save::{LoadError, SavedMachine, SavedState};
-use demeanor::{Owner, State, StateBook, StateMachine, StateRef};
+use demeanor::{Owner, State, StateMachine};
 use log::warn;
-use serde::de::{DeserializeOwned, Error as _};
+use serde::de::Error as _;
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::book::{Book, MappedClones, SavedBy, Written, map_states};
 use crate::clock::{Clock, LastTime, Reading, read_clock};
 use crate::context::{EntityContext, lend};
 use crate::label;
-use crate::machine::{Factory, Machine};
+use crate::machine::Machine;
 use crate::named_entity::NamedEntity;
 use crate::owner::EntityOwner;
 use crate::reach::{Settle, visit};
-
-/// Maps the entities in the data of an owned state, which is text, to another world. Returns `None` if the text cannot be read.
-pub(crate) type MapData = fn(&str, &mut dyn EntityMapper) -> Option<String>;
-
-/// The settings for saving machines of `T`.
-pub(crate) struct Book<T: Owner> {
-    states: Arc<RwLock<StateBook<T>>>,
-    factory: Option<Factory<T>>,
-    /// The mapping functions, by the names of the owned states' types.
-    mapped: Vec<(String, MapData)>,
-    last_time: LastTime<T>,
-}
-
-/// The book, as a resource of the world and in the type registry.
-#[derive(Resource)]
-pub(crate) struct SavedBy<T: Owner>(Arc<Book<T>>);
-
-impl<T: Owner> Clone for SavedBy<T> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone())
-    }
-}
-
-#[cfg(feature = "asset")]
-impl<T: Owner> SavedBy<T> {
-    /// Adds the states of a definition; `name` comes before their names.
-    pub(crate) fn add_definition(&self, name: &str, definition: &Definition<T>) {
-        let mut states = self.0.states.write().unwrap_or_else(PoisonError::into_inner);
-        *states = mem::take(&mut *states).with_definition_name(name, definition);
-    }
-}
-
-/// The saved data of a machine.
-#[derive(Clone, Serialize, Deserialize)]
-struct Written {
-    /// The global state, as a machine whose current state is the global.
-    global: Option<SavedMachine>,
-    machine: SavedMachine,
-}
 
 /// The state of a machine that has been read but not yet inserted on an entity.
 struct Unloaded<T: Owner> {
@@ -109,148 +65,10 @@ pub(crate) struct JustLoaded<T: Owner> {
     book: Arc<Book<T>>,
 }
 
-impl<T: Owner> Book<T> {
-    pub(crate) fn new(
-        states: Arc<RwLock<StateBook<T>>>,
-        factory: Option<Factory<T>>,
-        mapped: Vec<(String, MapData)>,
-    ) -> Self {
-        Self { states, factory, mapped, last_time: LastTime::new() }
-    }
-
-    fn states(&self) -> RwLockReadGuard<'_, StateBook<T>> {
-        self.states.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn write(&self, machine: &StateMachine<T>) -> Result<Written, String> {
-        let states = &*self.states();
-        let saved = machine.save(states, self.last_time.get());
-        let machine_error = |error| format!("a machine of {} cannot be saved: {error}", type_name::<T>());
-        let global = match machine.global().map(|global| StateMachine::new(global).save(states, 0.0)) {
-            Some(Ok(global)) => Some(global),
-            // The factory sets the global state.
-            Some(Err(_)) if self.factory.is_some() => None,
-            Some(Err(error)) => {
-                return Err(format!(
-                    "the global of a machine of {} cannot be saved: {error}; or give the plugin a factory, by `with_factory`",
-                    type_name::<T>()
-                ));
-            }
-            None => None,
-        };
-        Ok(Written { global, machine: saved.map_err(machine_error)? })
-    }
-
-    fn load(&self, written: &Written, now: f64) -> Result<StateMachine<T>, String> {
-        let states = self.states();
-        let load = |saved: &SavedMachine, now| {
-            let loaded = states.load(saved.clone(), now);
-            loaded.map_err(|error| format!("a machine of {} cannot be loaded: {}", type_name::<T>(), why(&error)))
-        };
-        let mut machine = load(&written.machine, now)?;
-        if let Some(factory) = &self.factory {
-            machine = factory(machine);
-        }
-        if let Some(global) = &written.global
-            && let Some(global) = load(global, 0.0)?.current()
-        {
-            machine.set_global(global.clone());
-        }
-        Ok(machine)
-    }
-
-    /// Moves a machine's times from one time of the clock to another.
-    fn move_times(&self, machine: &mut StateMachine<T>, from: f64, to: f64) {
-        if from.to_bits() != to.to_bits()
-            && let Err(error) = self.remake(machine, from, to, |_| {})
-        {
-            warn!("the times of a loaded machine of {} are wrong: {error}", type_name::<T>());
-        }
-    }
-
-    /// Maps the entities in the data of a machine's owned states.
-    fn map_entities(&self, machine: &mut StateMachine<T>, mapper: &mut dyn EntityMapper) {
-        if self.mapped.is_empty() {
-            return;
-        }
-        let mut map = |machine: &mut StateMachine<T>| {
-            let remade = self.remake(machine, 0.0, 0.0, |states| map_states(states, &self.mapped, mapper));
-            if let Err(error) = remade {
-                warn!("a clone of a machine of {} has the entities of the original: {error}", type_name::<T>());
-            }
-        };
-        map(machine);
-        if let Some(global) = machine.global().filter(StateRef::is_owned) {
-            let mut global = StateMachine::new(global);
-            map(&mut global);
-            if let Some(global) = global.current() {
-                machine.set_global(global.clone());
-            }
-        }
-    }
-
-    /// Saves a machine, changes the data of its states, and loads it with the times moved from one time of the clock to another.
-    fn remake(
-        &self,
-        machine: &mut StateMachine<T>,
-        from: f64,
-        to: f64,
-        edit: impl FnOnce(&mut [SavedState]),
-    ) -> Result<(), String> {
-        let states = self.states();
-        let mut saved = machine.save(&states, from).map_err(|error| error.to_string())?;
-        edit(&mut saved.content.states);
-        let mut made = states.load(saved, to).map_err(|error| error.to_string())?;
-        made.set_limit(machine.limit());
-        if let Some(global) = machine.global() {
-            made.set_global(global);
-        }
-        *machine = made;
-        Ok(())
-    }
-}
-
-/// Returns why a machine cannot be loaded. The library's advice does not apply to states of files, whose names are given by the
-/// plugin.
-fn why(error: &LoadError) -> String {
-    let LoadError::UnknownStates { names } = error else { return error.to_string() };
-    let of_files: Vec<String> =
-        names.iter().filter(|name| name.contains(".fsm.toml")).map(|name| format!("`{name}`")).collect();
-    let state = if let [_] = *of_files { "the state" } else { "the states" };
-    match of_files.len() {
-        0 => error.to_string(),
-        n if n == names.len() => format!(
-            "the book does not know {state} {}: prepare the file first, with `LoadedDefinitions::prepare`",
-            of_files.join(", ")
-        ),
-        _ => format!("{error}; for {}, prepare the file first, with `LoadedDefinitions::prepare`", of_files.join(", ")),
-    }
-}
-
 impl<T: Owner> Machine<T> {
     fn unloaded(&self) -> Option<&Unloaded<T>> {
         self.current()?.downcast_ref()
     }
-}
-
-/// The machines of clones whose other components Bevy has not inserted yet, with the entities in their states mapped.
-#[derive(Resource)]
-struct MappedClones<T: Owner>(EntityHashMap<StateMachine<T>>);
-
-/// Maps the entities in the states of a machine's clone.
-///
-/// Bevy maps the entities of a component when it clones the component, and does not know the clones of children at that time if
-/// the children come later. So this runs when it has cloned all components, and the machine gets the result on its insertion.
-pub(crate) fn map_clone<T: Owner>(machine: &Machine<T>, context: &mut ComponentCloneCtx<'_, '_>) {
-    let Some(registry) = context.type_registry() else { return };
-    let book = registry.read().get_type_data::<SavedBy<T>>(TypeId::of::<Machine<T>>()).cloned();
-    let Some(SavedBy(book)) = book.filter(|book| !book.0.mapped.is_empty()) else { return };
-    let (mut clone, target) = (machine.machine.clone(), context.target());
-    context.queue_deferred(move |world, mapper| {
-        book.map_entities(&mut clone, mapper);
-        let clones = world.get_resource_or_insert_with(|| MappedClones(EntityHashMap::default()));
-        clones.into_inner().0.insert(target, clone);
-    });
 }
 
 /// Loads a machine that has been read, as soon as it is inserted on an entity.
@@ -364,36 +182,11 @@ fn insert<T: EntityOwner + TypePath>(
     entity.insert(machine);
 }
 
-/// The mapping function for a type of owned states.
-pub(crate) fn map_data<S: MapEntities + Serialize + DeserializeOwned>(
-    data: &str,
-    mapper: &mut dyn EntityMapper,
-) -> Option<String> {
-    let mut state: S = ron::from_str(data).ok()?;
-    let mut mapper = mapper;
-    state.map_entities(&mut mapper);
-    ron::to_string(&state).ok()
-}
-
 impl<T: Owner> Unloaded<T> {
     fn map_entities(&mut self, mapper: &mut dyn EntityMapper) {
         let Written { global, machine } = &mut self.written;
         for saved in global.iter_mut().chain([machine]) {
             map_states(&mut saved.content.states, &self.book.mapped, mapper);
-        }
-    }
-}
-
-fn map_states(states: &mut [SavedState], types: &[(String, MapData)], mapper: &mut dyn EntityMapper) {
-    for state in 0..states.len() {
-        let SavedState::Owned { name, data } = &states[state] else { continue };
-        let of = (*name as usize).checked_sub(1).and_then(|name| states.get(name));
-        let found = types.iter().find(|(name, _)| matches!(of, Some(SavedState::Name(of)) if of == name));
-        if let Some((_, map)) = found
-            && let Some(mapped) = map(data, mapper)
-            && let SavedState::Owned { data, .. } = &mut states[state]
-        {
-            *data = mapped;
         }
     }
 }

@@ -15,11 +15,11 @@ use demeanor::definition::Definition;
 use super::file::DefinitionFile;
 use super::loaded::LoadedDefinitions;
 use super::machine::{Begun, DefinedMachine, Waiting};
+#[cfg(feature = "serialize")]
+use crate::book::SavedBy;
 use crate::machine::Machine;
 use crate::owner::EntityOwner;
 use crate::reach::reach;
-#[cfg(feature = "serialize")]
-use crate::saved::SavedBy;
 
 /// Returns whether a machine may be ready to start.
 pub(super) fn is_anybody_to_begin<T: Owner>(

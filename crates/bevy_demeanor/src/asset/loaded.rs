@@ -16,7 +16,7 @@ use log::{error, warn};
 use super::file::DefinitionFile;
 use super::report::drawn;
 #[cfg(feature = "serialize")]
-use crate::saved::SavedBy;
+use crate::book::SavedBy;
 
 /// The definitions that the plugin for `T` has created from files, with its vocabulary. These are the files that a
 /// [`DefinedMachine<T>`](crate::DefinedMachine) names, and the files to [prepare](Self::prepare).

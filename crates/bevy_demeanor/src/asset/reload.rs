@@ -10,9 +10,9 @@ use bevy_ecs::system::{Query, Res, ResMut};
 use super::file::DefinitionFile;
 use super::loaded::LoadedDefinitions;
 use super::machine::DefinedMachine;
-use crate::owner::EntityOwner;
 #[cfg(feature = "serialize")]
-use crate::saved::SavedBy;
+use crate::book::SavedBy;
+use crate::owner::EntityOwner;
 
 /// Makes and reloads definitions of the files that have been loaded. This runs in each frame, also while no time passes for the
 /// machines.

@@ -14,24 +14,24 @@ use bevy_ecs::schedule::{IntoScheduleConfigs, ScheduleConfigs, ScheduleLabel};
 use bevy_ecs::system::ScheduleSystem;
 use bevy_ecs::world::World;
 
+#[cfg(feature = "serialize")]
+use crate::book::MapData;
 use crate::clock::ClockOf;
 use crate::event::StateChanged;
+#[cfg(feature = "reflect")]
+use crate::factory::Factory;
 use crate::follow::{Followers, Spare};
 use crate::index::Index;
 use crate::indexing::Indexes;
 use crate::journal::MachineJournal;
 use crate::label::{Names, is_wanted, note_names};
 use crate::leaving::stop_discarded;
-#[cfg(feature = "reflect")]
-use crate::machine::Factory;
 use crate::marker::Marker;
 use crate::marking::Markers;
 use crate::missing::warn_of_what_is_missing;
 use crate::owner::{EntityOwner, ParallelOwner};
 use crate::pass::{parallel_pass, pass};
 use crate::readers::refuse_readers;
-#[cfg(feature = "serialize")]
-use crate::saved;
 use crate::sets::{MachineSet, Machines};
 use crate::telling::{Told, Trigger};
 use crate::waiting::watch_who_comes_back;
@@ -122,7 +122,7 @@ pub struct StateMachinePlugin<T: EntityOwner> {
     factory: Option<Factory<T>>,
     /// The functions that map entities in the data of owned states, by the names of the states.
     #[cfg(feature = "serialize")]
-    mapped: Vec<(String, saved::MapData)>,
+    mapped: Vec<(String, MapData)>,
     /// Other functions that add parts to the app.
     pub(crate) registrations: Vec<Box<dyn Fn(&Self, &mut App) + Send + Sync>>,
 }

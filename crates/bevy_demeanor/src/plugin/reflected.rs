@@ -16,6 +16,8 @@ use demeanor::{StateMachine, StateRef};
 #[cfg(feature = "serialize")]
 use serde::{Serialize, de::DeserializeOwned};
 
+#[cfg(feature = "serialize")]
+use crate::book::{Book, map_data};
 use crate::current_state;
 use crate::owner::EntityOwner;
 use crate::plugin::StateMachinePlugin;
@@ -155,7 +157,7 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
     {
         let book = Arc::new(RwLock::new(book));
         self.registrations.push(Box::new(move |plugin, app| {
-            saved::register(app, saved::Book::new(book.clone(), plugin.factory.clone(), plugin.mapped.clone()));
+            saved::register(app, Book::new(book.clone(), plugin.factory.clone(), plugin.mapped.clone()));
             #[cfg(feature = "asset")]
             crate::asset::saved::register::<T>(app);
             app.add_systems(
@@ -204,7 +206,7 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
     where
         S: State<T> + MapEntities + Serialize + DeserializeOwned,
     {
-        self.mapped.push((name.into(), saved::map_data::<S>));
+        self.mapped.push((name.into(), map_data::<S>));
         self
     }
 }
