@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use super::closures::ActionFn;
 use super::formula::Formula;
 use super::moment::Moment;
 #[cfg(feature = "script")]
 use super::script::Script;
-use super::vocabulary::ActionFn;
 use crate::format::hook::Hook;
 use crate::fsm::{Action, Fsm};
 use crate::owner::Owner;

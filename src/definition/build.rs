@@ -10,6 +10,7 @@ use siphasher::sip::SipHasher13;
 
 use super::action::{Act, Actions, Hooks};
 use super::choice::{Choice, Ranking};
+use super::closures::MessageKind;
 use super::condition::Condition;
 use super::formula::Formula;
 use super::graph::{Content, Exit, Fixed, Graph, MessageExit, Node, SharedGraph, ToldOnce};
@@ -19,7 +20,7 @@ use super::properties::{Property, Rule};
 #[cfg(feature = "script")]
 use super::script::{Offered, RefusedScript, Script};
 use super::several::Several;
-use super::vocabulary::{MessageKind, Repeated, Vocabulary};
+use super::vocabulary::{Repeated, Vocabulary};
 use crate::format::action::{WrittenAction, WrittenActions};
 use crate::format::beside::FilesBeside;
 use crate::format::choose::Choose;
@@ -84,7 +85,9 @@ pub(crate) fn build<T: Owner>(
         #[cfg(feature = "script")]
         offered: Offered {
             beside,
-            vocabulary,
+            values: &vocabulary.values,
+            setters: &vocabulary.setters,
+            texts: &vocabulary.scripts.texts,
             states: Arc::new(states.iter().map(|fixed| (fixed.name.clone(), fixed.index)).collect()),
             budget: vocabulary.scripts.budget,
         },

@@ -1,14 +1,17 @@
-//! Compiles a condition from its written form to tests.
+//! Compiles conditions, calculations and times from their written forms.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::closures::Value;
 use super::condition::{Condition, FAILS, Formulas, HOLDS, Probe, Target, Test};
 use super::formula::Formula;
 use super::graph::Fixed;
+use super::opening::{Cooldown, Interval, KeptTime, Opening};
 use super::record::WrittenTest;
 use super::values::Number;
 use super::vocabulary::Vocabulary;
+use crate::format::duration::{Duration, Length};
 use crate::format::expression::{Comparison, Expr, flag_compared};
 use crate::format::name::Name;
 use crate::format::operand::Operand;
@@ -39,6 +42,47 @@ impl<T: Owner> Formula<T> {
         message: Option<&str>,
     ) -> Option<Self> {
         Compiler { vocabulary, states, message, tests: Vec::new(), written: Vec::new() }.formula(operand)
+    }
+}
+
+impl<T: Owner> Opening<T> {
+    /// Creates the opening of an exit with `at`. An exit whose value the vocabulary does not have never opens.
+    pub(crate) fn at(value: &str, vocabulary: &Vocabulary<T>) -> Self {
+        match vocabulary.value_of(value).and_then(Value::<T>::number) {
+            Some(number) => Self::At(Box::new((number, format!("at {value}").into()))),
+            None => Self::After(f64::INFINITY),
+        }
+    }
+
+    /// Creates the opening of an exit with a cooldown. `number` is the number of the exit.
+    pub(crate) fn cooled(self, cooldown: &Duration, number: u32, vocabulary: &Vocabulary<T>) -> Self {
+        let (time, written) = (Interval::new(cooldown, vocabulary), format!("cooldown {cooldown}").into());
+        Self::Cooled(Box::new(Cooldown { opens: self, written, number, time }))
+    }
+
+    /// Creates the opening of the `nth` exit of a state.
+    pub(crate) fn new(after: Option<&Duration>, nth: usize, vocabulary: &Vocabulary<T>) -> Self {
+        match after.map(|after| Interval::new(after, vocabulary)) {
+            None => Self::AtOnce,
+            Some(Interval::Fixed(seconds)) => Self::After(seconds),
+            Some(time) => Self::Kept(Box::new(KeptTime { nth: u16::try_from(nth).unwrap_or(u16::MAX), time })),
+        }
+    }
+}
+
+impl<T: Owner> Interval<T> {
+    /// Compiles a duration.
+    pub(crate) fn new(duration: &Duration, vocabulary: &Vocabulary<T>) -> Self {
+        match &duration.length {
+            Length::Fixed(seconds) => Self::Fixed(*seconds),
+            Length::Drawn(drawn) => {
+                vocabulary.random.clone().map_or(Self::Fixed(drawn.most), |draw| Self::Drawn(*drawn, draw))
+            }
+            Length::Value(name) => {
+                let number = vocabulary.value_of(&name.text).and_then(Value::<T>::number);
+                number.map_or(Self::Fixed(f64::INFINITY), Self::Value)
+            }
+        }
     }
 }
 

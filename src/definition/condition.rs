@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use super::block::Block;
+use super::closures::{FlagField, Random};
 use super::formula::Formula;
 use super::graph::Fixed;
 use super::moment::Moment;
@@ -13,8 +14,6 @@ use super::record::{Answered, Record, Unrecorded, WrittenTest};
 #[cfg(feature = "script")]
 use super::script::Script;
 use super::values::{Flag, LANES, Lanes, Number};
-use super::vocabulary::Random;
-use super::vocabulary::messages::FlagField;
 use crate::format::expression::Comparison;
 use crate::fsm::Fsm;
 use crate::owner::{Owner, now};

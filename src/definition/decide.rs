@@ -1,17 +1,20 @@
 //! Decides which exit is taken. This is the only place for the decision: a tick, a message and an explanation all use it.
 
+mod choose;
+mod recall;
+
 use std::iter;
 use std::ops::Range;
 
 use smallvec::SmallVec;
 
+use self::recall::{active, is_innermost, left_along};
 use super::block::{Block, each};
 use super::choice::Choice;
 use super::graph::{Content, DefinedState, Exit, Graph};
 use super::handle::{entry_of, toward};
 use super::moment::Moment;
 use super::opening::Opening;
-use super::recall::{active, is_innermost, left_along};
 use super::record::{Record, Trial, Unrecorded};
 use super::values::{LANES, Lanes};
 use crate::change::Guard;

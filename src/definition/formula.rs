@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use super::closures::NumberField;
 use super::graph::Fixed;
 use super::moment::Moment;
 use super::values::Number;
-use super::vocabulary::messages::NumberField;
 use crate::format::operand::{Arithmetic, Function};
 use crate::owner::{Owner, now};
 

@@ -15,11 +15,11 @@ use smallvec::SmallVec;
 
 use super::action::{Actions, Hooks};
 use super::choice::{Choice, Ranking};
+use super::closures::MessageKind;
 use super::condition::Condition;
 use super::opening::{Interval, KeptTime, Opening};
 use super::properties::Property;
 use super::record::Record;
-use super::vocabulary::MessageKind;
 use crate::format::leads::Leads;
 use crate::fsm::Fsm;
 use crate::owner::Owner;

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use super::closures::Random;
 use super::values::Number;
-use super::vocabulary::{Random, Value, Vocabulary};
-use crate::format::duration::{Drawn, Duration, Length};
+use crate::format::duration::Drawn;
 use crate::fsm::Fsm;
 use crate::machine::waiting::Scope;
 use crate::owner::{Owner, now};
@@ -30,15 +30,15 @@ pub(crate) struct Cooldown<T: Owner> {
     pub(crate) opens: Opening<T>,
     pub(crate) written: Box<str>,
     /// The number of the exit among all exits of the definition that have a cooldown.
-    number: u32,
-    time: Interval<T>,
+    pub(super) number: u32,
+    pub(super) time: Interval<T>,
 }
 
 /// The waiting time of an exit that is determined for each owner when it enters the state, and kept until it leaves the state.
 pub(crate) struct KeptTime<T: Owner> {
     /// The index of the exit in its state.
-    nth: u16,
-    time: Interval<T>,
+    pub(super) nth: u16,
+    pub(super) time: Interval<T>,
 }
 
 /// The length of a duration, or the time between two turns of a state.
@@ -52,29 +52,6 @@ pub(crate) enum Interval<T: Owner> {
 }
 
 impl<T: Owner> Opening<T> {
-    /// Creates the opening of an exit with `at`. An exit whose value the vocabulary does not have never opens.
-    pub(crate) fn at(value: &str, vocabulary: &Vocabulary<T>) -> Self {
-        match vocabulary.value_of(value).and_then(Value::<T>::number) {
-            Some(number) => Self::At(Box::new((number, format!("at {value}").into()))),
-            None => Self::After(f64::INFINITY),
-        }
-    }
-
-    /// Creates the opening of an exit with a cooldown. `number` is the number of the exit.
-    pub(crate) fn cooled(self, cooldown: &Duration, number: u32, vocabulary: &Vocabulary<T>) -> Self {
-        let (time, written) = (Interval::new(cooldown, vocabulary), format!("cooldown {cooldown}").into());
-        Self::Cooled(Box::new(Cooldown { opens: self, written, number, time }))
-    }
-
-    /// Creates the opening of the `nth` exit of a state.
-    pub(crate) fn new(after: Option<&Duration>, nth: usize, vocabulary: &Vocabulary<T>) -> Self {
-        match after.map(|after| Interval::new(after, vocabulary)) {
-            None => Self::AtOnce,
-            Some(Interval::Fixed(seconds)) => Self::After(seconds),
-            Some(time) => Self::Kept(Box::new(KeptTime { nth: u16::try_from(nth).unwrap_or(u16::MAX), time })),
-        }
-    }
-
     pub(crate) fn kept(&self) -> Option<&KeptTime<T>> {
         match self {
             Self::Kept(kept) => Some(kept),
@@ -163,19 +140,6 @@ impl<T: Owner> KeptTime<T> {
 }
 
 impl<T: Owner> Interval<T> {
-    pub(crate) fn new(duration: &Duration, vocabulary: &Vocabulary<T>) -> Self {
-        match &duration.length {
-            Length::Fixed(seconds) => Self::Fixed(*seconds),
-            Length::Drawn(drawn) => {
-                vocabulary.random.clone().map_or(Self::Fixed(drawn.most), |draw| Self::Drawn(*drawn, draw))
-            }
-            Length::Value(name) => {
-                let number = vocabulary.value_of(&name.text).and_then(Value::<T>::number);
-                number.map_or(Self::Fixed(f64::INFINITY), Self::Value)
-            }
-        }
-    }
-
     /// Returns the length in seconds. Each call draws or reads it again.
     pub(crate) fn seconds(&self, owner: &mut T, cx: &mut T::Context<'_>) -> f64 {
         match self {

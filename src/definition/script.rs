@@ -4,16 +4,15 @@
 //! change with `change_state("flee")`. It works on a copy of the values. When the script has returned, the changed fields are
 //! written to the owner. So a script that fails changes nothing.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
 
 use log::{error, info};
 use rhai::{AST, CallFnOptions, Dynamic, Map, Position, Scope};
 
-use super::vocabulary::scripting::text_of;
-use super::vocabulary::{Setter, Value, Vocabulary};
-use crate::format::beside::FilesBeside;
+use super::closures::{Setter, Value};
+use crate::format::beside::{FilesBeside, script_text};
 use crate::format::hook::Hook;
 use crate::format::script::budget::{ScriptBudget, Usage};
 use crate::format::script::compiled::{Compiled, Purpose, Unfit};
@@ -33,7 +32,10 @@ const MOST_PRINTED: u64 = 100;
 /// The names, texts and limits for compiling the scripts of a definition.
 pub(crate) struct Offered<'a, T: Owner> {
     pub(crate) beside: Option<&'a FilesBeside>,
-    pub(crate) vocabulary: &'a Vocabulary<T>,
+    pub(crate) values: &'a BTreeMap<String, Value<T>>,
+    pub(crate) setters: &'a BTreeMap<String, Setter<T>>,
+    /// The texts of scripts that the game offers, by the names of their files.
+    pub(crate) texts: &'a BTreeMap<String, String>,
     /// The indices of the states, by name.
     pub(crate) states: Arc<HashMap<String, usize>>,
     pub(crate) budget: ScriptBudget,
@@ -99,21 +101,20 @@ impl<T: Owner> Script<T> {
         purpose: Purpose,
         offered: &Offered<'_, T>,
     ) -> Result<Self, RefusedScript> {
-        let Offered { beside, vocabulary, states, budget } = offered;
-        let scripts = &vocabulary.scripts;
-        let text = text_of(&scripts.texts, file, *beside).map_err(RefusedScript::Missing)?;
+        let Offered { beside, values, setters, texts, states, budget } = offered;
+        let text = script_text(texts, file, *beside).map_err(RefusedScript::Missing)?;
         let names = ScriptNames {
-            values: Some(vocabulary.values.keys().map(String::as_str).collect()),
-            is_field: &|name| vocabulary.setters.contains_key(name),
+            values: Some(values.keys().map(String::as_str).collect()),
+            is_field: &|name| setters.contains_key(name),
             states: states.keys().map(String::as_str).collect(),
         };
         let Compiled { ast, constants, has } = compiled::check(&text, purpose, *budget, &names).map_err(|unfit| {
-            let folder = beside.filter(|_| !scripts.texts.contains_key(file)).map(FilesBeside::folder);
+            let folder = beside.filter(|_| !texts.contains_key(file)).map(FilesBeside::folder);
             RefusedScript::Unfit(Box::new((source(folder, file, &text), unfit)))
         })?;
         let is_mentioned = |name: &str| text.contains(name);
-        let reads = vocabulary.values.iter().filter(|(name, _)| is_mentioned(name));
-        let writes = vocabulary.setters.iter().filter(|(name, _)| is_mentioned(name));
+        let reads = values.iter().filter(|(name, _)| is_mentioned(name));
+        let writes = setters.iter().filter(|(name, _)| is_mentioned(name));
         Ok(Self {
             state: state.into(),
             has,
@@ -123,7 +124,7 @@ impl<T: Owner> Script<T> {
             constants: Arc::new(constants),
             reads: reads.map(|(name, value)| (name.clone(), value.clone())).collect(),
             writes: writes.map(|(name, set)| (name.clone(), Arc::clone(set))).collect(),
-            known: vocabulary.values.keys().cloned().collect(),
+            known: values.keys().cloned().collect(),
             mentions_time: is_mentioned("time_in_state"),
             states: Arc::clone(states),
             budget: *budget,

@@ -1,5 +1,7 @@
 //! The place of the files that a definition names: its folder, or files that the game has already read.
 
+#[cfg(feature = "script")]
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -36,6 +38,21 @@ impl FilesBeside {
             Self::Read(files) => files.folder(),
         }
     }
+}
+
+#[cfg(feature = "script")]
+/// Returns the text of a script: one of the game's `texts` or, if it has none, the text of a file in the definition's
+/// folder. The error says why there is no text.
+pub(crate) fn script_text(
+    texts: &BTreeMap<String, String>,
+    file: &str,
+    beside: Option<&FilesBeside>,
+) -> Result<String, String> {
+    if let Some(text) = texts.get(file) {
+        return Ok(text.clone());
+    }
+    let beside = beside.ok_or("it is not offered by the game, and there is no file to look beside")?;
+    beside.read(Path::new(file))
 }
 
 impl Library<'_> {

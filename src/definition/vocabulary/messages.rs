@@ -3,18 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Reading, Repeated, Vocabulary, word};
+use super::{Repeated, Vocabulary, word};
+use crate::definition::closures::{Field, Reading};
 use crate::format::words::WordKind;
 use crate::owner::Owner;
-
-/// Reads a number of a message.
-pub(crate) type NumberField<T> = Arc<dyn Fn(&<T as Owner>::Message) -> f64 + Send + Sync>;
-
-/// Reads a flag of a message.
-pub(crate) type FlagField<T> = Arc<dyn Fn(&<T as Owner>::Message) -> bool + Send + Sync>;
-
-/// A field of a message.
-pub(crate) type Field<T> = Reading<NumberField<T>, FlagField<T>>;
 
 /// The fields of all messages, by the name of the message and then by the name of the field.
 pub(crate) type Fields<T> = BTreeMap<String, BTreeMap<String, Field<T>>>;

@@ -5,9 +5,11 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+use super::closures::{ActionFn, MessageKind, Random, Setter, Value};
 use super::named::FileStates;
-use super::values::{Flag, Number};
 use crate::format::beside::FilesBeside;
+#[cfg(feature = "script")]
+use crate::format::beside::script_text;
 use crate::format::draft::Params;
 use crate::format::expression::is_name;
 use crate::format::library::Library;
@@ -145,51 +147,6 @@ pub(crate) enum Repeated {
     Script(String),
     Random,
 }
-
-/// A value that a condition reads: a number or a flag.
-#[derive(Clone)]
-pub(crate) enum Reading<N, F> {
-    Number(N),
-    Flag(F),
-}
-
-/// A value that a condition reads from an owner.
-pub(crate) type Value<T> = Reading<Arc<dyn Number<T>>, Arc<dyn Flag<T>>>;
-
-impl<N, F> Reading<N, F> {
-    fn kind(&self) -> ValueKind {
-        match self {
-            Self::Number(_) => ValueKind::Number,
-            Self::Flag(_) => ValueKind::Flag,
-        }
-    }
-
-    pub(crate) fn number(self) -> Option<N> {
-        match self {
-            Self::Number(number) => Some(number),
-            Self::Flag(_) => None,
-        }
-    }
-
-    pub(crate) fn flag(self) -> Option<F> {
-        match self {
-            Self::Number(_) => None,
-            Self::Flag(flag) => Some(flag),
-        }
-    }
-}
-
-/// Draws a random number from 0 to below 1.
-pub(crate) type Random<T> = Arc<dyn Fn(&mut T, &mut <T as Owner>::Context<'_>) -> f64 + Send + Sync>;
-
-/// Returns whether a message is of a certain kind.
-pub(crate) type MessageKind<T> = Arc<dyn Fn(&<T as Owner>::Message) -> bool + Send + Sync>;
-
-/// Does something with an owner. It gets a number.
-pub(crate) type ActionFn<T> = Arc<dyn Fn(&mut T, f64, &mut <T as Owner>::Context<'_>) + Send + Sync>;
-
-/// Writes a value of an owner.
-pub(crate) type Setter<T> = Arc<dyn Fn(&mut T, f64) + Send + Sync>;
 
 /// An action, and whether a file gives it a number.
 struct VocabularyAction<T: Owner> {
@@ -508,7 +465,7 @@ impl<T: Owner> Vocabulary<T> {
         #[cfg(feature = "script")]
         let library = {
             let (texts, beside) = (self.scripts.texts.clone(), beside.cloned());
-            library.with_scripts(move |script| scripting::text_of(&texts, script, beside.as_ref()))
+            library.with_scripts(move |script| script_text(&texts, script, beside.as_ref()))
         };
         library
     }

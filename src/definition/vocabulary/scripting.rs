@@ -1,10 +1,8 @@
 //! The part of a vocabulary that only scripts use: texts that replace files, and budgets.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use super::{Repeated, Vocabulary};
-use crate::format::beside::FilesBeside;
 use crate::format::script::budget::ScriptBudget;
 use crate::owner::Owner;
 
@@ -14,20 +12,6 @@ pub(crate) struct Scripts {
     /// The texts of scripts, by the names of their files.
     pub(crate) texts: BTreeMap<String, String>,
     pub(crate) budget: ScriptBudget,
-}
-
-/// Returns the text of a script: one of the vocabulary's `texts` or, if it has none, the text of a file in the definition's
-/// folder. The error says why there is no text.
-pub(crate) fn text_of(
-    texts: &BTreeMap<String, String>,
-    file: &str,
-    beside: Option<&FilesBeside>,
-) -> Result<String, String> {
-    if let Some(text) = texts.get(file) {
-        return Ok(text.clone());
-    }
-    let beside = beside.ok_or("it is not offered by the game, and there is no file to look beside")?;
-    beside.read(Path::new(file))
 }
 
 impl<T: Owner> Vocabulary<T> {

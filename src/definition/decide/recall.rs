@@ -5,10 +5,10 @@ use std::iter;
 
 use smallvec::SmallVec;
 
-use super::decide::Decider;
-use super::graph::{DefinedState, Exit};
-use super::handle::toward;
-use super::record::{Record, Trial};
+use super::Decider;
+use crate::definition::graph::{DefinedState, Exit};
+use crate::definition::handle::toward;
+use crate::definition::record::{Record, Trial};
 use crate::format::leads::Leads;
 use crate::fsm::Fsm;
 use crate::machine::seat::{MOST_PUSHED, Path, Rare};
