@@ -3,11 +3,8 @@
 use alloc::boxed::Box;
 use core::mem;
 
-use super::context::CastContext;
 use super::members::Members;
-use crate::change::Change;
 use crate::journal::Journal;
-use crate::owner::Owner;
 
 impl<K, M, C> Members<K, M, C> {
     /// Sets the journal in which all later changes are recorded, made or refused. `None` ends the recording. Returns the
@@ -52,17 +49,5 @@ impl<K, M, C> Members<K, M, C> {
     /// Returns this journal, for [clearing](Journal::clear) it, adding to it or replacing it.
     pub fn journal_mut(&mut self) -> Option<&mut Journal<K>> {
         self.journal.as_deref_mut()
-    }
-}
-
-/// Records a change of the member at an index.
-#[inline]
-pub(super) fn see<C: CastContext, T: Owner>(index: usize, change: &Change<'_, T>, now: f64, cx: &mut C) {
-    let members = cx.members_mut();
-    if let (Some(journal), Some(Some(slot))) = (&mut members.journal, members.slots.get(index)) {
-        // An agent that was lent and has been put elsewhere is not acting: its changes do not belong to this member.
-        if slot.is_acting() {
-            journal.note(slot.key.clone(), change, now);
-        }
     }
 }

@@ -5,9 +5,9 @@ use alloc::borrow::Cow;
 use downcast_rs::Downcast;
 
 use super::context::CastContext;
-#[cfg(feature = "std")]
-use super::journaling;
 use super::slot::Slot;
+#[cfg(feature = "std")]
+use crate::change::Change;
 use crate::machine::agent::Agent;
 use crate::machine::observer::MachineWatch;
 use crate::machine::report::MachineReport;
@@ -89,7 +89,7 @@ fn watch<C: CastContext, T: for<'a> Owner<Context<'a> = C>>(index: usize) -> Mac
         index,
         moved: note::<C, T>,
         #[cfg(feature = "std")]
-        changed: journaling::see::<C, T>,
+        changed: see::<C, T>,
         // A journal needs the standard library.
         #[cfg(not(feature = "std"))]
         changed: |_, _, _, _| {},
@@ -100,6 +100,19 @@ fn note<C: CastContext, T: Owner>(index: usize, seat: &Seat<T>, cx: &mut C) {
     // An agent that was lent and has been put elsewhere is not acting: its states do not belong to this member.
     if let Some(slot) = cx.members_mut().slot_mut(index).filter(|slot| slot.is_acting()) {
         slot.see(seat);
+    }
+}
+
+/// Records a change of the member at an index.
+#[cfg(feature = "std")]
+#[inline]
+fn see<C: CastContext, T: Owner>(index: usize, change: &Change<'_, T>, now: f64, cx: &mut C) {
+    let members = cx.members_mut();
+    if let (Some(journal), Some(Some(slot))) = (&mut members.journal, members.slots.get(index)) {
+        // An agent that was lent and has been put elsewhere is not acting: its changes do not belong to this member.
+        if slot.is_acting() {
+            journal.note(slot.key.clone(), change, now);
+        }
     }
 }
 
