@@ -6,6 +6,7 @@
 pub(crate) mod agent;
 pub(crate) mod idle;
 pub(crate) mod observer;
+pub(crate) mod quiet;
 pub(crate) mod regions;
 pub(crate) mod report;
 pub(crate) mod seat;
@@ -15,4 +16,5 @@ pub(crate) mod state_machine;
 pub(crate) mod step;
 pub(crate) mod taken;
 pub(crate) mod transition;
+pub(crate) mod visit;
 pub(crate) mod waiting;

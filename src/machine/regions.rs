@@ -1,23 +1,17 @@
 //! The regions of composite states (rule 32).
 //!
 //! While a composite with regions is current, its seat has a further seat for each region. A region's seat is like that of a
-//! machine: its path begins below the composite. `Single` works on one seat at a time: it puts the seat of a region in the place
-//! of the seat around it, and puts it back afterwards. So callbacks, changes and ticks in a region need no code of their own.
+//! machine: its path begins below the composite. `Single` works on one seat at a time: see [`visit`](super::visit).
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use core::mem;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
-use super::idle::Quiet;
-use super::seat::{Path, Rare, Seat, path_to};
-use super::single::{ASKED_TO_SLEEP, Requests, Single};
-use super::transition::lone::{RegionSeat, change_lone};
-use super::waiting::{Awaited, Pending, Scope};
-use crate::change::Cause;
-use crate::fsm::{ActOnSeat, Fsm, Machines, NEVER, Order, Request, View};
+use super::quiet::Quiet;
+use super::seat::{Path, Rare, Seat};
+use crate::fsm::{Request, View};
 use crate::owner::Owner;
-use crate::state::{Place, State, StateRef};
+use crate::state::{State, StateRef};
 
 /// The most regions that a state can have.
 pub(crate) const MOST_REGIONS: usize = 16;
@@ -29,7 +23,7 @@ static OPENED: AtomicUsize = AtomicUsize::new(0);
 pub(crate) struct Regions<T: Owner> {
     /// A number that no other open regions have. So whatever refers to a region finds out that it has been closed since.
     pub(crate) stamp: usize,
-    list: Vec<Region<T>>,
+    pub(super) list: Vec<Region<T>>,
 }
 
 /// An open region. Its seat is empty until its initial state is entered, and while `Single` works on the seat.
@@ -39,7 +33,7 @@ pub(super) struct Region<T: Owner> {
     pub(super) made: u32,
     pub(super) kept: usize,
     /// The memory for the seat around it, for the next time that `Single` works on the region's seat.
-    spare: Option<Box<Outer<T>>>,
+    pub(super) spare: Option<Box<Outer<T>>>,
 }
 
 /// Which region of which open regions.
@@ -65,15 +59,25 @@ impl<T: Owner> InRegion<T> {
     }
 }
 
+/// Returns a request if it concerns a seat: that of a region, or that of the machine itself.
+pub(super) fn own<T: Owner>(request: &Request<T>, seat: Option<RegionId>) -> Option<&Request<T>> {
+    match (request, seat) {
+        (Request::InRegion(inside), Some(id)) => inside.is_of(id).then_some(&inside.request),
+        (Request::InRegion(_), None) => None,
+        (request, None) => Some(request),
+        (request, Some(_)) => (!request.depends_on_seat()).then_some(request),
+    }
+}
+
 /// The seat around the region on whose seat `Single` works.
 pub(crate) struct Outer<T: Owner> {
-    seat: Seat<T>,
-    id: RegionId,
-    made: u32,
-    kept: usize,
-    quiet: Quiet,
-    around: Option<Box<Outer<T>>>,
-    level: usize,
+    pub(super) seat: Seat<T>,
+    pub(super) id: RegionId,
+    pub(super) made: u32,
+    pub(super) kept: usize,
+    pub(super) quiet: Quiet,
+    pub(super) around: Option<Box<Outer<T>>>,
+    pub(super) level: usize,
 }
 
 impl<T: Owner> Regions<T> {
@@ -106,7 +110,7 @@ impl<T: Owner> Clone for Regions<T> {
 
 impl<T: Owner> Outer<T> {
     #[cold]
-    fn empty() -> Self {
+    pub(super) fn empty() -> Self {
         let id = RegionId { stamp: 0, nth: 0 };
         Self { seat: Seat::empty(), id, made: 0, kept: 0, quiet: Quiet::NONE, around: None, level: 0 }
     }
@@ -122,7 +126,7 @@ impl<T: Owner> Outer<T> {
 
     /// Returns the seat of the machine itself.
     #[cold]
-    fn root(&mut self) -> &mut Seat<T> {
+    pub(super) fn root(&mut self) -> &mut Seat<T> {
         let mut outer = self;
         while let Some(around) = &mut outer.around {
             outer = around;
@@ -137,7 +141,7 @@ impl<T: Owner> Outer<T> {
     }
 
     /// Returns the seats around the region, innermost first.
-    fn outward(&self) -> impl Iterator<Item = &Self> {
+    pub(super) fn outward(&self) -> impl Iterator<Item = &Self> {
         core::iter::successors(Some(self), |outer| outer.around.as_deref())
     }
 }
@@ -145,11 +149,11 @@ impl<T: Owner> Outer<T> {
 /// The seats around a region.
 pub(crate) struct Around<'v, T: Owner> {
     /// The seat of the state whose region it is.
-    seat: &'v Seat<T>,
+    pub(super) seat: &'v Seat<T>,
     /// The seats around that one.
-    outer: Option<&'v Outer<T>>,
+    pub(super) outer: Option<&'v Outer<T>>,
     /// The seats around that one, outermost first, if `Single` does not work on the seat of the region.
-    further: &'v [&'v Seat<T>],
+    pub(super) further: &'v [&'v Seat<T>],
 }
 
 impl<'v, T: Owner> Around<'v, T> {
@@ -194,7 +198,7 @@ impl<T: Owner> Branch<T> {
 }
 
 impl<T: Owner> Seat<T> {
-    fn open_regions(&self) -> Option<&Regions<T>> {
+    pub(super) fn open_regions(&self) -> Option<&Regions<T>> {
         self.rare.as_ref()?.regions.as_deref()
     }
 
@@ -311,31 +315,6 @@ impl<T: Owner> Seat<T> {
     pub(crate) fn take_regions(&mut self) -> Option<Box<Regions<T>>> {
         self.rare.as_mut().and_then(|rare| rare.regions.take())
     }
-
-    /// Suspends what is active in the regions of the path that was pushed onto the stack last. `now` is in seconds.
-    pub(super) fn suspend_regions(&mut self, regions: Option<Box<Regions<T>>>, requests: &mut Requests<T>, now: f64) {
-        let Some(mut regions) = regions else { return };
-        let stamp = regions.stamp;
-        for (nth, seat) in regions.seats_mut().enumerate() {
-            let inside = seat.take_regions();
-            let ended = requests.end_in(RegionId { stamp, nth }, 0);
-            drop(seat.push(StateRef::NONE, |timers| ended.leave_timers(timers), now));
-            seat.entered_at = NEVER;
-            seat.suspend_regions(inside, requests, now);
-        }
-        if let Some(suspended) = self.rare.as_mut().and_then(|rare| rare.stack.last_mut()) {
-            suspended.regions = Some(regions);
-        }
-    }
-
-    /// Takes the timers of all states in open regions out of the queue.
-    fn end_inside(&self, requests: &mut Requests<T>) {
-        let Some(regions) = self.open_regions() else { return };
-        for (nth, seat) in regions.seats().enumerate() {
-            drop(requests.end_in(RegionId { stamp: regions.stamp, nth }, 0));
-            seat.end_inside(requests);
-        }
-    }
 }
 
 /// A closure that gets a seat and the seats of its regions.
@@ -451,518 +430,5 @@ impl<T: Owner> View<'_, T> {
         let inside = self.regions.and_then(|regions| regions.seats().find_map(|seat| seat.entry_of(state)));
         let around = || self.around.as_ref()?.outward().find_map(|seat| seat.entry_of(state));
         inside.or_else(around)
-    }
-}
-
-/// Entering and leaving the seats of regions.
-impl<T: Owner> Single<'_, T> {
-    /// Returns how many regions lie around the seat.
-    #[inline]
-    pub(super) fn level(&self) -> usize {
-        self.outer.as_ref().map_or(0, |outer| outer.level)
-    }
-
-    /// Returns the composite in whose region the seat lies; `None` for the seat of the machine itself.
-    #[inline]
-    pub(super) fn composite(&self) -> Option<StateRef<T>> {
-        self.outer.as_ref().map(|outer| outer.seat.current.clone())
-    }
-
-    /// Returns the seat of the machine itself.
-    #[inline]
-    pub(super) fn root(&mut self) -> &mut Seat<T> {
-        match &mut self.outer {
-            Some(outer) => outer.root(),
-            None => self.seat,
-        }
-    }
-
-    /// Works on the seat of a region from now on.
-    pub(super) fn enter_region(&mut self, nth: usize) {
-        let regions = self.seat.rare.as_mut().and_then(|rare| rare.regions.as_mut()).expect("the regions are open");
-        let (stamp, region) = (regions.stamp, &mut regions.list[nth]);
-        let mut outer = region.spare.take().unwrap_or_else(|| Box::new(Outer::empty()));
-        mem::swap(&mut outer.seat, &mut region.seat);
-        outer.id = RegionId { stamp, nth };
-        outer.made = mem::replace(&mut self.made, region.made);
-        outer.kept = mem::replace(&mut self.kept, region.kept);
-        outer.quiet = mem::replace(&mut self.quiet, Quiet::NONE);
-        outer.level = self.level() + 1;
-        outer.around = self.outer.take();
-        mem::swap(&mut outer.seat, self.seat);
-        self.outer = Some(outer);
-    }
-
-    /// Works on the seat around from now on.
-    pub(super) fn leave_region(&mut self) {
-        let Some(mut outer) = self.outer.take() else { return };
-        mem::swap(&mut outer.seat, self.seat);
-        self.outer = outer.around.take();
-        self.quiet = outer.quiet;
-        let made = mem::replace(&mut self.made, outer.made);
-        let kept = mem::replace(&mut self.kept, outer.kept);
-        let region = self.seat.rare.as_mut().and_then(|rare| rare.regions.as_mut()?.list.get_mut(outer.id.nth));
-        if let Some(region) = region {
-            mem::swap(&mut outer.seat, &mut region.seat);
-            (region.made, region.kept, region.spare) = (made, kept, Some(outer));
-        }
-    }
-
-    /// Returns the regions around the seat.
-    #[inline]
-    pub(super) fn region_path(&self) -> RegionPath {
-        if self.outer.is_none() { None } else { self.path_of_regions() }
-    }
-
-    #[cold]
-    fn path_of_regions(&self) -> RegionPath {
-        let mut path: Vec<_> = self.outer.as_ref()?.outward().map(|outer| outer.id).collect();
-        path.reverse();
-        Some(path.into())
-    }
-
-    /// Calls `act` on the seat of the machine itself, and moves back to the region.
-    pub(super) fn outside_regions<R>(&mut self, act: impl FnOnce(&mut Self) -> R) -> R {
-        let region = self.region_path();
-        self.move_to(&[]);
-        let result = act(self);
-        self.move_back(&region);
-        result
-    }
-
-    /// Moves to the seat of a region as [`move_to`](Self::move_to) does.
-    #[inline]
-    pub(super) fn move_back(&mut self, to: &RegionPath) -> bool {
-        (self.outer.is_none() && to.is_none()) || self.move_elsewhere(to.as_deref().unwrap_or_default())
-    }
-
-    /// Works on the seat of a region from now on; or, if it has been closed, on that of the innermost region around it that is
-    /// open. Returns whether it was open.
-    #[inline]
-    pub(super) fn move_to(&mut self, to: &[RegionId]) -> bool {
-        (self.outer.is_none() && to.is_empty()) || self.move_elsewhere(to)
-    }
-
-    #[cold]
-    fn move_elsewhere(&mut self, to: &[RegionId]) -> bool {
-        let is_here = |single: &Self| single.outer.as_ref().map(|outer| outer.id).as_ref() == to.last();
-        if self.level() == to.len() && is_here(self) {
-            return true;
-        }
-        while self.outer.is_some() {
-            self.leave_region();
-        }
-        for id in to {
-            if self.seat.stamp() != Some(id.stamp) {
-                return false;
-            }
-            self.enter_region(id.nth);
-        }
-        true
-    }
-
-    /// Calls `act` for each open region, in order, with its seat. Stops if the composite is left meanwhile. Returns whether it
-    /// is still active.
-    pub(super) fn each_region(&mut self, act: &mut dyn FnMut(&mut Self, usize)) -> bool {
-        let level = self.level();
-        for nth in 0..self.seat.regions().count() {
-            self.enter_region(nth);
-            act(self, nth);
-            if self.level() <= level {
-                return false;
-            }
-            self.leave_region();
-        }
-        true
-    }
-
-    /// Returns a request as one of the region in which it is made, if it depends on the seat.
-    #[inline]
-    pub(super) fn inside(&self, request: Request<T>) -> Request<T> {
-        if self.outer.is_none() { request } else { self.in_region(request) }
-    }
-
-    #[cold]
-    pub(super) fn in_region(&self, request: Request<T>) -> Request<T> {
-        if !request.depends_on_seat() {
-            return request;
-        }
-        Request::InRegion(Box::new(InRegion { at: self.region_path(), request }))
-    }
-
-    /// Returns a push or a pop that a state in a region asks for within the call, as one of this region.
-    #[cold]
-    pub(super) fn asked_inside(&self, request: &Request<T>) -> Option<Request<T>> {
-        match request {
-            Request::Push(over) => Some(self.inside(Request::Push(over.clone()))),
-            Request::Pop => Some(self.inside(Request::Pop)),
-            _ => None,
-        }
-    }
-
-    /// Returns whether a state lies beside the current state of a region, in the same region, and has no initial child.
-    #[cold]
-    pub(super) fn is_beside_in_region(&self, state: &StateRef<T>) -> bool {
-        let Some(outer) = self.outer.as_ref().filter(|_| self.seat.depth() > 0) else { return false };
-        match self.seat.ancestors().last() {
-            Some(parent) => matches!(state.place(Some(parent)), Place::Beside(_)),
-            None => state.place(Some(&outer.seat.current)) == Place::Beside(outer.id.nth),
-        }
-    }
-
-    /// Makes a state of a region, with its ancestors there, the active path of the region's seat, as [`Seat::place`] does.
-    #[cold]
-    pub(super) fn place_inside(&mut self, state: &StateRef<T>) {
-        let around = self.outer.as_ref().map_or(0, |outer| outer.path().len());
-        let path = path_to(state).unwrap_or_default();
-        self.seat.place_path(path.into_iter().skip(around).collect());
-    }
-
-    /// Returns the region on whose seat this works.
-    pub(super) fn region_id(&self) -> Option<RegionId> {
-        self.outer.as_ref().map(|outer| outer.id)
-    }
-
-    /// Takes the timers of the states that a change leaves out of the queue: those of this seat, all but the outermost `kept`,
-    /// and those of the regions inside. Returns the former.
-    #[cold]
-    pub(super) fn end_timers(&mut self, kept: usize, cause: Cause) -> Requests<T> {
-        // A push takes them with it.
-        if cause != Cause::Push {
-            self.seat.end_inside(&mut self.requests);
-        }
-        match &self.outer {
-            Some(outer) => self.requests.end_in(outer.id, kept),
-            None => self.requests.end_timers(kept),
-        }
-    }
-
-    /// Forgets that any callback has requested to sleep.
-    pub(super) fn forget_sleep(&mut self) {
-        let forget = &mut |seat: &mut Seat<T>| {
-            if let Some(rare) = &mut seat.rare {
-                rare.waiting.wanted = None;
-            }
-        };
-        self.seat.each(forget);
-        let mut around = self.outer.as_deref_mut();
-        while let Some(outer) = around {
-            outer.seat.each(forget);
-            around = outer.around.as_deref_mut();
-        }
-    }
-}
-
-/// Returns a request if it concerns a seat: that of a region, or that of the machine itself.
-pub(super) fn own<T: Owner>(request: &Request<T>, seat: Option<RegionId>) -> Option<&Request<T>> {
-    match (request, seat) {
-        (Request::InRegion(inside), Some(id)) => inside.is_of(id).then_some(&inside.request),
-        (Request::InRegion(_), None) => None,
-        (request, None) => Some(request),
-        (request, Some(_)) => (!request.depends_on_seat()).then_some(request),
-    }
-}
-
-/// The machine while callbacks of a state in a region run. `Single` works on the region's seat as soon as a callback requests anything
-/// that concerns this seat, and not before: seats rarely change places in this way.
-pub(super) struct Visit<'s, 'a, T: Owner> {
-    pub(super) single: &'s mut Single<'a, T>,
-    /// Which of the open regions of the seat on which `single` works.
-    nth: usize,
-    /// Whether a callback has requested anything.
-    has_asked: bool,
-    stage: Stage,
-    /// How many regions lie around the seat of the state whose region it is, if `single` has worked on the region's seat.
-    level: usize,
-}
-
-/// On which seat `Single` works during a [`Visit`].
-#[derive(Clone, Copy, PartialEq)]
-enum Stage {
-    /// On the seat around the region's.
-    Around,
-    /// On the region's.
-    Inside,
-    /// On one further outside, because the region has been closed.
-    Closed,
-}
-
-impl<'s, 'a, T: Owner> Visit<'s, 'a, T> {
-    #[inline]
-    pub(super) fn new(single: &'s mut Single<'a, T>, nth: usize) -> Self {
-        Self { single, nth, has_asked: false, stage: Stage::Around, level: 0 }
-    }
-
-    /// Works on the region's seat from now on, unless it has been closed.
-    #[cold]
-    pub(super) fn enter(&mut self) -> &mut Single<'a, T> {
-        self.has_asked = true;
-        if self.stage == Stage::Around {
-            self.level = self.single.level();
-            self.single.enter_region(self.nth);
-            self.stage = Stage::Inside;
-        }
-        self.single
-    }
-
-    /// Works on the seat around the region from now on, unless it has been closed.
-    #[inline]
-    pub(super) fn leave(&mut self) {
-        if self.stage == Stage::Inside {
-            let is_open = self.single.leave_from(self.level);
-            self.stage = if is_open { Stage::Around } else { Stage::Closed };
-        }
-    }
-
-    #[inline]
-    pub(super) fn is_closed(&self) -> bool {
-        self.stage == Stage::Closed
-    }
-
-    #[inline]
-    pub(super) fn has_asked(&self) -> bool {
-        self.has_asked
-    }
-
-    fn region(&self) -> Option<&Seat<T>> {
-        if self.stage == Stage::Around { self.single.seat.region(self.nth) } else { Some(self.single.seat) }
-    }
-
-    /// Returns the region, while `single` works on the seat around it.
-    #[inline]
-    pub(super) fn region_mut(&mut self) -> Option<&mut Region<T>> {
-        if self.stage != Stage::Around {
-            return None;
-        }
-        self.single.seat.rare.as_mut()?.regions.as_mut()?.list.get_mut(self.nth)
-    }
-
-    /// Carries out a change to a flat state beside the region's only active state, while nothing but these matters to the change (see
-    /// [`is_alone`](Single::is_alone)). Returns whether the change was made; `None` if the change is another one.
-    #[inline(never)]
-    pub(super) fn change_beside(
-        &mut self,
-        to: &'static dyn State<T>,
-        owner: &mut T,
-        cx: &mut T::Context<'_>,
-    ) -> Option<bool> {
-        let composite = &self.single.seat.current;
-        if to.place(Some(composite)) != Place::Beside(self.nth) {
-            return None;
-        }
-        let from = self.single.seat.region(self.nth)?.lone()?;
-        if !self.single.is_alone() || self.single.root().is_lent() {
-            return None;
-        }
-        let composite = self.single.seat.current.clone();
-        self.has_asked = false;
-        Some(change_lone(RegionSeat { visit: self, composite: &composite }, from, to, owner, cx))
-    }
-
-    /// Runs the part of a tick that belongs to the region: what is due in it, then the updates of its states. Returns whether a state
-    /// was updated; `None` if there is no such region.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a call would be a tenth of what the tick of a region takes")]
-    fn tick(&mut self, owner: &mut T, cx: &mut T::Context<'_>) -> Option<bool> {
-        let region = self.region_mut()?;
-        if let Some(state) = region.seat.lone() {
-            return Some(self.tick_lone(state, owner, cx));
-        }
-        Some(self.tick_any(owner, cx))
-    }
-
-    /// Runs the part of a tick that belongs to the region, whatever its states are.
-    #[inline(never)]
-    fn tick_any(&mut self, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        let Some(Region { seat, .. }) = self.region_mut() else { return false };
-        if seat.depth() == 1 && !seat.is_waiting() && !seat.has_open_regions() {
-            seat.rest();
-            let state = seat.current.clone();
-            return self.tick_lone(&*state, owner, cx);
-        }
-        let single = self.enter();
-        single.carry_out_waiting(owner, cx);
-        let is_updated = self.single.level() > self.level && self.single.tick_path::<true>(0, owner, cx);
-        self.leave();
-        self.has_asked = false;
-        is_updated
-    }
-
-    /// Updates the only active state of the region, in which nothing is due, and carries out what it requests. Returns whether the
-    /// state was updated.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a call would be a tenth of what the tick of a region takes")]
-    fn tick_lone(&mut self, state: &dyn State<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        self.single.scope = Scope::State(0);
-        let mut fsm = Fsm::new(self, 0);
-        state.tick(owner, &mut fsm, cx);
-        let is_updated = !fsm.is_unused();
-        if self.has_asked {
-            self.settle(owner, cx);
-        }
-        is_updated
-    }
-
-    /// Carries out what a callback of the region has requested.
-    #[inline(never)]
-    fn settle(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
-        if self.stage == Stage::Around {
-            if let Some(to) = self.single.requests.pop_singleton() {
-                if self.change_beside(to, owner, cx).is_none() {
-                    self.enter().execute_singleton(to, owner, cx);
-                }
-            }
-        }
-        if !self.single.requests.is_empty() || self.single.count & ASKED_TO_SLEEP != 0 || self.stage == Stage::Inside {
-            self.enter().settle_callback(owner, cx);
-            self.leave();
-        }
-        self.single.count = 0;
-        self.has_asked = false;
-    }
-}
-
-impl<T: Owner> Machines<T> for Visit<'_, '_, T> {
-    fn ask_singleton(&mut self, nth: usize, to: &'static dyn State<T>) {
-        self.has_asked = true;
-        self.single.ask_singleton(nth, to);
-    }
-
-    fn ask(&mut self, nth: usize, request: Request<T>) {
-        self.has_asked = true;
-        if request.depends_on_seat() {
-            self.enter();
-        }
-        self.single.ask(nth, request);
-    }
-
-    fn wait(&mut self, nth: usize, seconds: f64, awaited: Awaited<T>) -> bool {
-        self.enter().wait(nth, seconds, awaited)
-    }
-
-    fn withdraw_changes(&mut self, nth: usize) {
-        self.single.withdraw_changes(nth);
-    }
-
-    fn withdraw_all(&mut self, nth: usize) {
-        self.enter().withdraw_all(nth);
-    }
-
-    fn cancel(&mut self, nth: usize, is_canceled: &mut dyn FnMut(&Pending<T>) -> bool) -> usize {
-        self.enter().cancel(nth, is_canceled)
-    }
-
-    fn stay(&mut self, nth: usize) -> bool {
-        self.enter().stay(nth)
-    }
-
-    fn execute_now(
-        &mut self,
-        nth: usize,
-        order: Order,
-        request: &Request<T>,
-        owner: &mut T,
-        cx: &mut T::Context<'_>,
-    ) -> bool {
-        Machines::execute_now(self.enter(), nth, order, request, owner, cx)
-    }
-
-    fn send_now(
-        &mut self,
-        nth: usize,
-        order: Order,
-        owner: &mut T,
-        message: &T::Message,
-        cx: &mut T::Context<'_>,
-    ) -> bool {
-        Machines::send_now(self.enter(), nth, order, owner, message, cx)
-    }
-
-    fn seat(&self, nth: usize) -> Option<&Seat<T>> {
-        Machines::seat(self.single, nth)
-    }
-
-    fn lend(&mut self, nth: usize, owner: &mut T, cx: &mut T::Context<'_>, act: ActOnSeat<'_, T>) {
-        self.enter().lend(nth, owner, cx, act);
-    }
-
-    fn view(&self, nth: usize) -> View<'_, T> {
-        let single = &*self.single;
-        match single.seat.region(self.nth).filter(|_| self.stage == Stage::Around) {
-            None => single.view(nth),
-            Some(region) => {
-                let around = Around { seat: single.seat, outer: single.outer.as_deref(), further: &[] };
-                View { around: Some(around), ..region.view(&single.target) }
-            }
-        }
-    }
-
-    fn tree(&self, nth: usize) -> Option<Tree<'_, T>> {
-        self.single.tree(nth)
-    }
-
-    fn global(&self) -> &StateRef<T> {
-        self.single.global()
-    }
-
-    fn has_requests(&self, nth: usize) -> bool {
-        self.single.has_requests(nth)
-    }
-
-    fn noted(&self, nth: usize, by: Scope, key: u32) -> Option<f64> {
-        // The machine's numbers are stored in its outermost seat.
-        if by == Scope::Machine { Machines::noted(self.single, nth, by, key) } else { self.region()?.noted(by, key) }
-    }
-
-    fn look_back(&self, _: usize, look: &mut dyn FnMut(Option<&Rare<T>>)) {
-        look(self.region().and_then(|region| region.rare.as_deref()));
-    }
-
-    fn asks_for_change(&self, nth: usize) -> bool {
-        self.single.asks_for_change(nth)
-    }
-}
-
-/// The ticks of regions.
-impl<T: Owner> Single<'_, T> {
-    /// Runs the part of a tick that belongs to the open regions, in their order (rule 32). Returns whether a state was updated.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a call would be a tenth of what the tick of a region takes")]
-    pub(super) fn tick_regions(&mut self, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        let mut is_updated = false;
-        let mut visit = Visit::new(self, 0);
-        while let Some(is_region_updated) = visit.tick(owner, cx) {
-            is_updated |= is_region_updated;
-            visit.nth += 1;
-        }
-        is_updated
-    }
-
-    /// Does what [`tick_regions`](Self::tick_regions) does, as a function of its own.
-    #[inline(never)]
-    pub(super) fn tick_open_regions(&mut self, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        self.tick_regions(owner, cx)
-    }
-
-    /// Leaves a region, unless it has been closed meanwhile. Returns whether it has not. `level` is that of the seat around it.
-    fn leave_from(&mut self, level: usize) -> bool {
-        let is_active = self.level() > level;
-        if is_active {
-            self.leave_region();
-        }
-        is_active
-    }
-}
-
-/// Puts all seats in their places, and drops what a callback has requested to sleep, after a panic.
-impl<T: Owner> Drop for Single<'_, T> {
-    fn drop(&mut self) {
-        let is_cut_short = self.outer.is_some() || self.count != 0 || self.exiting || !self.requests.is_empty();
-        while self.outer.is_some() {
-            self.leave_region();
-        }
-        if is_cut_short {
-            self.forget_sleep();
-        }
     }
 }

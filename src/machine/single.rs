@@ -5,15 +5,15 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::mem;
 
-use super::idle::Quiet;
 use super::observer::Observer;
+use super::quiet::Quiet;
 use super::regions::{Outer, RegionId, RegionPath, Tree, own};
 use super::seat::{Rare, Seat, SeatLoan, Turn};
 use super::settings::Settings;
 use super::waiting::{Awaited, Pending, Scope, Timer, Timers};
-use crate::fsm::{ActOnSeat, Fsm, Machines, Order, Request, View};
+use crate::fsm::{ActOnSeat, Fsm, Machines, Order, Request, View, time_or_zero};
 use crate::owner::{Owner, now};
-use crate::span::due_after;
+use crate::span::{due_after, opens_at};
 use crate::state::{State, StateRef};
 
 /// One owner's machine while it runs.
@@ -295,7 +295,7 @@ impl<T: Owner> Single<'_, T> {
                 kept = kept.min(self.kept);
             }
             self.kept = usize::MAX;
-            if !self.quiet.is_none() && self.quiet.has(depth, state, || now::<T>(cx)) {
+            if !self.quiet.is_none() && self.quiet.has(depth, || state.revision(), || now::<T>(cx)) {
                 is_updated = true;
             } else {
                 self.scope = Scope::state(depth);
@@ -854,7 +854,9 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
     }
 
     fn be_quiet(&mut self, _: usize, seconds: f64, revision: usize) {
-        self.quiet.note(self.seat, self.scope, seconds, revision);
+        let Scope::State(depth) = self.scope else { return };
+        let entered_at = time_or_zero(self.seat.view(&StateRef::NONE).entered_at(depth.into()));
+        self.quiet.note(depth, opens_at(seconds, entered_at), revision);
     }
 
     fn global(&self) -> &StateRef<T> {

@@ -6,9 +6,8 @@ use core::ops::Deref;
 use super::{Steps, carry_out, tell_end};
 use crate::change::{Cause, Change, End, Refusal};
 use crate::fsm::{Fsm, time_since};
-use crate::machine::regions::{Region, Visit};
 use crate::machine::seat::Seat;
-use crate::machine::single::{HAS_CHANGED_INSIDE, Single};
+use crate::machine::single::Single;
 use crate::machine::waiting::Scope;
 use crate::owner::{Owner, now};
 use crate::state::{State, StateRef};
@@ -180,66 +179,6 @@ impl<'a, T: Owner> LoneSeat<'a, T> for &mut Single<'a, T> {
     #[inline(always)]
     fn work<R>(&mut self, act: impl FnOnce(&mut Single<'a, T>) -> R) -> R {
         act(self)
-    }
-}
-
-/// The seat of an open region.
-pub(in crate::machine) struct RegionSeat<'v, 's, 'a, T: Owner> {
-    pub(in crate::machine) visit: &'v mut Visit<'s, 'a, T>,
-    /// The state whose region it is.
-    pub(in crate::machine) composite: &'v StateRef<T>,
-}
-
-impl<'a, T: Owner> LoneSeat<'a, T> for RegionSeat<'_, '_, 'a, T> {
-    #[inline(always)]
-    fn single_within(&mut self) -> (&mut Single<'a, T>, Option<&StateRef<T>>) {
-        (self.visit.single, Some(self.composite))
-    }
-
-    /// Nothing that a batch stores beside the machine's seat depends on a region in which nothing waits.
-    #[inline(always)]
-    fn touch(&mut self) {}
-
-    #[inline(always)]
-    fn is_closed(&self) -> bool {
-        self.visit.is_closed()
-    }
-
-    #[inline(always)]
-    fn seat(&mut self) -> Option<(&mut Seat<T>, &mut u32, &mut usize)> {
-        let Region { seat, made, kept, .. } = self.visit.region_mut()?;
-        Some((seat, made, kept))
-    }
-
-    #[inline(always)]
-    fn fsm(&mut self) -> Fsm<'_, T> {
-        Fsm::new(self.visit, 0)
-    }
-
-    #[inline(always)]
-    fn end_callback(&mut self) {
-        self.visit.leave();
-    }
-
-    #[inline(always)]
-    fn has_changed(&mut self, made: u32) -> bool {
-        // A callback that has requested nothing has changed nothing.
-        self.visit.has_asked() && self.seat().is_none_or(|(_, now_made, _)| *now_made != made)
-    }
-
-    #[inline(always)]
-    fn show(&mut self, _: &mut T::Context<'_>) {
-        self.visit.single.marks |= HAS_CHANGED_INSIDE;
-    }
-
-    #[inline(always)]
-    fn end_quiet(&mut self) {}
-
-    #[inline(always)]
-    fn work<R>(&mut self, act: impl FnOnce(&mut Single<'a, T>) -> R) -> R {
-        let result = act(self.visit.enter());
-        self.visit.leave();
-        result
     }
 }
 
