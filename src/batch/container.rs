@@ -276,12 +276,12 @@ impl fmt::Debug for Keys<'_> {
 /// An iterator over the owners of a batch with their keys, returned by [`Batch::iter`].
 pub struct Iter<'a, T: Owner> {
     len: usize,
-    rows: FlatMap<Buckets<'a, T>, Rows<'a, T>, RowsOf<'a, T>>,
+    rows: FlatMap<Buckets<'a, T>, BucketRows<'a, T>, RowsOf<'a, T>>,
 }
 
 type Buckets<'a, T> = Zip<slice::Iter<'a, u32>, Repeat<&'a [Columns<T>]>>;
-type Rows<'a, T> = Zip<slice::Iter<'a, Tag>, slice::Iter<'a, T>>;
-type RowsOf<'a, T> = fn((&u32, &'a [Columns<T>])) -> Rows<'a, T>;
+type BucketRows<'a, T> = Zip<slice::Iter<'a, Tag>, slice::Iter<'a, T>>;
+type RowsOf<'a, T> = fn((&u32, &'a [Columns<T>])) -> BucketRows<'a, T>;
 
 impl<'a, T: Owner> Iter<'a, T> {
     fn new(store: &'a Store<T>) -> Self {

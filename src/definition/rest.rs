@@ -20,13 +20,13 @@ use crate::span::{Span, next_multiple, opens_at};
 
 /// The next turn of a state with `every`.
 #[derive(Clone, Copy)]
-pub(crate) struct Turn {
+pub(crate) struct EveryTurn {
     entered_at: f64,
     /// When the turn comes, in seconds since the entry into the state.
     after: f64,
 }
 
-impl Turn {
+impl EveryTurn {
     #[inline]
     pub(crate) fn has_come(self, now: f64) -> bool {
         Span::of(self.after, now).has_passed(self.entered_at)
@@ -41,11 +41,11 @@ impl Turn {
 impl<T: Owner> DefinedState<T> {
     /// Returns the next turn of the state, if one is noted for the owner.
     #[inline]
-    pub(crate) fn turn(&self, fsm: &Fsm<'_, T>) -> Option<Turn> {
+    pub(crate) fn turn(&self, fsm: &Fsm<'_, T>) -> Option<EveryTurn> {
         let view = fsm.view();
         let depth = view.depth_of_defined(self)?;
         let after = fsm.noted(Scope::state(depth), SavedNote::Turn.key())?;
-        Some(Turn { entered_at: entered_at_depth(&view, Some(depth)), after })
+        Some(EveryTurn { entered_at: entered_at_depth(&view, Some(depth)), after })
     }
 
     /// Returns the owners of a block that have their turn now, and those for which no turn is noted.
@@ -59,7 +59,7 @@ impl<T: Owner> DefinedState<T> {
         let (entries, notes) = (block.entries(all), block.notes(depth, SavedNote::Turn.key()));
         let (mut due, mut unnoted) = (0, 0);
         for (lane, (&after, &entered_at)) in notes.iter().zip(&entries).take(all.count_ones() as usize).enumerate() {
-            due |= Lanes::from(Turn { entered_at, after }.has_come(now)) << lane;
+            due |= Lanes::from(EveryTurn { entered_at, after }.has_come(now)) << lane;
             unnoted |= Lanes::from(after.is_nan()) << lane;
         }
         (due, unnoted)
@@ -73,7 +73,7 @@ impl<T: Owner> DefinedState<T> {
     pub(crate) fn wait(
         &self,
         at: Here<'_, T>,
-        turn: Option<Turn>,
+        turn: Option<EveryTurn>,
         owner: &mut T,
         fsm: &mut Fsm<'_, T>,
         cx: &mut T::Context<'_>,

@@ -66,7 +66,7 @@ pub struct UnknownStates {
 }
 
 /// The state from which a change leads, the state to which it leads, and what requested it.
-type Way = (Option<usize>, Option<usize>, Cause);
+type ObservedWay = (Option<usize>, Option<usize>, Cause);
 
 /// The number of changes with the same way.
 #[derive(Clone, Copy, Default)]
@@ -251,7 +251,7 @@ impl Diagram {
     }
 
     fn note_changes(&mut self, flow: &Flow) {
-        let mut ways: BTreeMap<Way, WayCounts> = BTreeMap::new();
+        let mut ways: BTreeMap<ObservedWay, WayCounts> = BTreeMap::new();
         {
             let by_name = self.by_name();
             let index = |name: Option<&str>| name.and_then(|name| by_name.get(name).copied());

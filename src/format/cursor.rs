@@ -26,12 +26,12 @@ pub struct Cursor {
     table: Vec<String>,
     part: CursorPart,
     span: Range<usize>,
-    beside: Entries,
-    around: Entries,
+    beside: CursorEntries,
+    around: CursorEntries,
 }
 
 /// Keys, with their values if these are strings.
-type Entries = Vec<(String, Option<String>)>;
+type CursorEntries = Vec<(String, Option<String>)>;
 
 /// The part of a statement in which a [`Cursor`] is.
 #[derive(Clone, Debug, PartialEq, Eq)]

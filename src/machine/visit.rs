@@ -253,14 +253,14 @@ pub(super) struct Visit<'s, 'a, T: Owner> {
     nth: usize,
     /// Whether a callback has requested anything.
     has_asked: bool,
-    stage: Stage,
+    stage: OnSeat,
     /// How many regions lie around the seat of the state whose region it is, if `single` has worked on the region's seat.
     level: usize,
 }
 
 /// On which seat `Single` works during a [`Visit`].
 #[derive(Clone, Copy, PartialEq)]
-enum Stage {
+enum OnSeat {
     /// On the seat around the region's.
     Around,
     /// On the region's.
@@ -272,17 +272,17 @@ enum Stage {
 impl<'s, 'a, T: Owner> Visit<'s, 'a, T> {
     #[inline]
     pub(super) fn new(single: &'s mut Single<'a, T>, nth: usize) -> Self {
-        Self { single, nth, has_asked: false, stage: Stage::Around, level: 0 }
+        Self { single, nth, has_asked: false, stage: OnSeat::Around, level: 0 }
     }
 
     /// Works on the region's seat from now on, unless it has been closed.
     #[cold]
     pub(super) fn enter(&mut self) -> &mut Single<'a, T> {
         self.has_asked = true;
-        if self.stage == Stage::Around {
+        if self.stage == OnSeat::Around {
             self.level = self.single.level();
             self.single.enter_region(self.nth);
-            self.stage = Stage::Inside;
+            self.stage = OnSeat::Inside;
         }
         self.single
     }
@@ -290,15 +290,15 @@ impl<'s, 'a, T: Owner> Visit<'s, 'a, T> {
     /// Works on the seat around the region from now on, unless it has been closed.
     #[inline]
     pub(super) fn leave(&mut self) {
-        if self.stage == Stage::Inside {
+        if self.stage == OnSeat::Inside {
             let is_open = self.single.leave_from(self.level);
-            self.stage = if is_open { Stage::Around } else { Stage::Closed };
+            self.stage = if is_open { OnSeat::Around } else { OnSeat::Closed };
         }
     }
 
     #[inline]
     pub(super) fn is_closed(&self) -> bool {
-        self.stage == Stage::Closed
+        self.stage == OnSeat::Closed
     }
 
     #[inline]
@@ -307,13 +307,13 @@ impl<'s, 'a, T: Owner> Visit<'s, 'a, T> {
     }
 
     fn region(&self) -> Option<&Seat<T>> {
-        if self.stage == Stage::Around { self.single.seat.region(self.nth) } else { Some(self.single.seat) }
+        if self.stage == OnSeat::Around { self.single.seat.region(self.nth) } else { Some(self.single.seat) }
     }
 
     /// Returns the region, while `single` works on the seat around it.
     #[inline]
     pub(super) fn region_mut(&mut self) -> Option<&mut Region<T>> {
-        if self.stage != Stage::Around {
+        if self.stage != OnSeat::Around {
             return None;
         }
         self.single.seat.rare.as_mut()?.regions.as_mut()?.list.get_mut(self.nth)
@@ -388,14 +388,14 @@ impl<'s, 'a, T: Owner> Visit<'s, 'a, T> {
     /// Carries out what a callback of the region has requested.
     #[inline(never)]
     fn settle(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
-        if self.stage == Stage::Around {
+        if self.stage == OnSeat::Around {
             if let Some(to) = self.single.requests.pop_singleton() {
                 if self.change_beside(to, owner, cx).is_none() {
                     self.enter().execute_singleton(to, owner, cx);
                 }
             }
         }
-        if !self.single.requests.is_empty() || self.single.count & ASKED_TO_SLEEP != 0 || self.stage == Stage::Inside {
+        if !self.single.requests.is_empty() || self.single.count & ASKED_TO_SLEEP != 0 || self.stage == OnSeat::Inside {
             self.enter().settle_callback(owner, cx);
             self.leave();
         }
@@ -470,7 +470,7 @@ impl<T: Owner> Machines<T> for Visit<'_, '_, T> {
 
     fn view(&self, nth: usize) -> View<'_, T> {
         let single = &*self.single;
-        match single.seat.region(self.nth).filter(|_| self.stage == Stage::Around) {
+        match single.seat.region(self.nth).filter(|_| self.stage == OnSeat::Around) {
             None => single.view(nth),
             Some(region) => {
                 let around = Around { seat: single.seat, outer: single.outer.as_deref(), further: &[] };

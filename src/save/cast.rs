@@ -109,7 +109,7 @@ impl<K, M> Default for CastContent<K, M> {
 pub struct CastBook<C: CastContext> {
     types: BTreeMap<TypeId, MemberType<C>>,
     names: BTreeMap<String, TypeId>,
-    merging: Option<Merging<C>>,
+    merging: Option<MergingDispatcher<C>>,
     mistake: Option<BookError>,
 }
 
@@ -121,7 +121,7 @@ struct MemberType<C: CastContext> {
 
 type Save = dyn Fn(&dyn Any, &dyn fmt::Debug, f64) -> Result<(String, MachineContent), SaveError> + Send + Sync;
 type Load<C> = dyn Fn(&mut MembersOf<C>, SavedMemberOf<C>) -> Result<(), LoadError> + Send + Sync;
-type Merging<C> = fn(f64) -> Dispatcher<<C as CastContext>::Key, <C as CastContext>::Message>;
+type MergingDispatcher<C> = fn(f64) -> Dispatcher<<C as CastContext>::Key, <C as CastContext>::Message>;
 type SavedMemberOf<C> = SavedMember<<C as CastContext>::Key, <C as CastContext>::Message>;
 type MembersOf<C> = Members<<C as CastContext>::Key, <C as CastContext>::Message, C>;
 

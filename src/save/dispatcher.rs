@@ -12,7 +12,7 @@ use crate::message::{Dispatcher, Telegram};
 impl<K: Serialize, M: Serialize> Serialize for Dispatcher<K, M> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let queue = self.iter().map(|(due, telegram)| (Seconds(due), telegram)).collect();
-        Fields { merging_within: self.merging_window().map(Seconds), queue }.serialize(serializer)
+        DispatcherFields { merging_within: self.merging_window().map(Seconds), queue }.serialize(serializer)
     }
 }
 
@@ -23,7 +23,7 @@ where
     M: Deserialize<'de> + PartialEq,
 {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Fields { merging_within, queue } = Fields::deserialize(deserializer)?;
+        let DispatcherFields { merging_within, queue } = DispatcherFields::deserialize(deserializer)?;
         let mut dispatcher = match merging_within {
             Some(Seconds(window)) => Self::merging_within(window),
             None => Self::new(),
@@ -40,7 +40,7 @@ where
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename = "Dispatcher")]
-struct Fields<T> {
+struct DispatcherFields<T> {
     #[serde(deserialize_with = "Option::deserialize")]
     merging_within: Option<Seconds>,
     queue: Vec<(Seconds, T)>,

@@ -21,7 +21,7 @@ use crate::owner::Owner;
 use crate::state::{Kind, Mover, State, StateRef};
 
 /// The entry of one owner in the ledger.
-pub(crate) enum Entry<'e, T: Owner> {
+pub(crate) enum LedgerEntry<'e, T: Owner> {
     /// The owner has requested nothing that is pending, except waits in callbacks that have returned.
     Blank,
     /// The owner has requested one change, and nothing else in the same callback.
@@ -42,15 +42,15 @@ pub(crate) struct Ledger<'l, T: Owner> {
 
 impl<T: Owner> Ledger<'_, T> {
     #[inline]
-    pub(crate) fn entry(&self, slot: usize) -> Entry<'_, T> {
+    pub(crate) fn entry(&self, slot: usize) -> LedgerEntry<'_, T> {
         if let Some(individual) = self.individuals.get(slot) {
-            Entry::Individual(individual)
+            LedgerEntry::Individual(individual)
         } else if self.asked.mover_of(slot).is_some() {
-            Entry::Mover
+            LedgerEntry::Mover
         } else if self.asked.waits.has(slot) {
-            Entry::Waiter
+            LedgerEntry::Waiter
         } else {
-            Entry::Blank
+            LedgerEntry::Blank
         }
     }
 

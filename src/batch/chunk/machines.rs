@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use log::error;
 
-use super::ledger::{Entering, Entry, Ledger};
+use super::ledger::{Entering, Ledger, LedgerEntry};
 use super::waits::Wait;
 use crate::batch::known::states::NOWHERE;
 use crate::batch::rows::individuals::Individual;
@@ -147,7 +147,7 @@ impl<T: Owner> ChunkMachines<'_, '_, T> {
             Phase::Enter(entering) => entering.is_innermost() || !may_end_tick,
             Phase::CanExit(_) | Phase::CanEnter(_) | Phase::Exit(_) | Phase::AfterUpdate(_) => false,
         };
-        let may_be_waiter = || matches!(self.ledger.entry(slot), Entry::Blank | Entry::Waiter);
+        let may_be_waiter = || matches!(self.ledger.entry(slot), LedgerEntry::Blank | LedgerEntry::Waiter);
         is_in_time && may_be_waiter() && self.ledger.asked.waits.has_room(slot)
     }
 
@@ -170,7 +170,7 @@ impl<T: Owner> ChunkMachines<'_, '_, T> {
             Phase::Exit(_) => return self.ledger.asked.misused.push((slot, request)),
             // Only the first request of an owner can become a mover. This holds even if the first request cannot, because the
             // batch does not know its state.
-            Phase::Update { .. } if matches!(self.ledger.entry(slot), Entry::Blank) => {
+            Phase::Update { .. } if matches!(self.ledger.entry(slot), LedgerEntry::Blank) => {
                 let mover = self.mover(slot, &request);
                 if let Some((mover, is_whole)) = mover.and_then(|mover| Some((mover, self.is_whole(mover, &request)?)))
                 {
@@ -294,8 +294,8 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, '_, T> {
             return 0;
         }
         let has_timers = match self.ledger.entry(slot) {
-            Entry::Blank | Entry::Mover => self.rows.has_timers(slot),
-            Entry::Waiter | Entry::Individual(_) => true,
+            LedgerEntry::Blank | LedgerEntry::Mover => self.rows.has_timers(slot),
+            LedgerEntry::Waiter | LedgerEntry::Individual(_) => true,
         };
         if has_timers { self.run(slot, |single| single.cancel(0, is_canceled)) } else { 0 }
     }
@@ -361,7 +361,7 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, '_, T> {
         };
         match self.phase {
             Phase::Update { .. } => match self.ledger.entry(slot) {
-                Entry::Individual(individual) if individual.is_loaded => individual.seat.view(nowhere),
+                LedgerEntry::Individual(individual) if individual.is_loaded => individual.seat.view(nowhere),
                 _ => self.rows.view(slot, nowhere),
             },
             Phase::CanExit(movers) => self.rows.view(slot, self.target(movers, slot)),
@@ -369,11 +369,11 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, '_, T> {
             Phase::Exit(movers) => View { previous: from, ..self.rows.view(slot, self.target(movers, slot)) },
             Phase::Enter(entering) => match self.ledger.entry(slot) {
                 // An immediate change has ended the bulk change early.
-                Entry::Individual(individual) if individual.made > 0 => individual.seat.view(nowhere),
-                Entry::Individual(individual) if individual.has_stayed => {
+                LedgerEntry::Individual(individual) if individual.made > 0 => individual.seat.view(nowhere),
+                LedgerEntry::Individual(individual) if individual.has_stayed => {
                     individual.seat.view(&individual.seat.current)
                 }
-                Entry::Individual(individual) => individual.seat.view(entering.known.state()),
+                LedgerEntry::Individual(individual) => individual.seat.view(entering.known.state()),
                 _ => entering.view(slot, from),
             },
             Phase::AfterUpdate(Some(entering)) => View { target: nowhere, ..entering.view(slot, from) },
@@ -391,9 +391,9 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, '_, T> {
             // After the update, nothing is pending.
             Phase::Exit(_) | Phase::AfterUpdate(_) => false,
             _ => match self.ledger.entry(slot) {
-                Entry::Blank => false,
-                Entry::Mover | Entry::Waiter => true,
-                Entry::Individual(individual) => !individual.requests.is_empty(),
+                LedgerEntry::Blank => false,
+                LedgerEntry::Mover | LedgerEntry::Waiter => true,
+                LedgerEntry::Individual(individual) => !individual.requests.is_empty(),
             },
         })
     }
@@ -401,7 +401,7 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, '_, T> {
     fn noted(&self, nth: usize, by: Scope, key: u32) -> Option<f64> {
         let slot = self.slot(nth)?;
         match self.ledger.entry(slot) {
-            Entry::Individual(Individual { is_loaded: true, seat, .. }) => seat.noted(by, key),
+            LedgerEntry::Individual(Individual { is_loaded: true, seat, .. }) => seat.noted(by, key),
             _ if self.has_left(by) => None,
             _ => {
                 let mut notes = self.waits_of(slot, by).filter_map(|wait| wait.until.note());
@@ -423,16 +423,16 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, '_, T> {
     fn look_back(&self, nth: usize, look: &mut dyn FnMut(Option<&Rare<T>>)) {
         let Some(slot) = self.slot(nth) else { return look(None) };
         match self.ledger.entry(slot) {
-            Entry::Individual(Individual { is_loaded: true, seat, .. }) => look(seat.rare.as_deref()),
+            LedgerEntry::Individual(Individual { is_loaded: true, seat, .. }) => look(seat.rare.as_deref()),
             _ => self.rows.with_rare(slot, look),
         }
     }
 
     fn asks_for_change(&self, nth: usize) -> bool {
         self.slot(nth).is_some_and(|slot| match self.ledger.entry(slot) {
-            Entry::Blank | Entry::Waiter => false,
-            Entry::Mover => true,
-            Entry::Individual(individual) => individual.requests.ask_for_change(),
+            LedgerEntry::Blank | LedgerEntry::Waiter => false,
+            LedgerEntry::Mover => true,
+            LedgerEntry::Individual(individual) => individual.requests.ask_for_change(),
         })
     }
 
@@ -448,7 +448,7 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, '_, T> {
         if self.ledger.is_blank_from(first) {
             return 0;
         }
-        let has_acted = |slot| !matches!(self.ledger.entry(slot), Entry::Blank);
+        let has_acted = |slot| !matches!(self.ledger.entry(slot), LedgerEntry::Blank);
         (0..count).filter(|i| has_acted(first + i)).fold(0, |acted, i| acted | 1 << i)
     }
 

@@ -22,13 +22,13 @@ pub(crate) struct Recalled<T: Owner> {
     /// The innermost state that is entered or resumed.
     pub(crate) target: StateRef<T>,
     /// The states that are left, or suspended by a push, innermost first, as indices among the active states.
-    left: Places,
+    left: Indices,
     /// The states that are entered, outermost first, region by region. A pop enters none.
     entered: Path<T>,
 }
 
 /// Some active states, by index.
-pub(super) type Places = SmallVec<[usize; 8]>;
+pub(super) type Indices = SmallVec<[usize; 8]>;
 
 /// Returns the active states, outermost first, region by region.
 pub(super) fn active<'f, T: Owner>(fsm: &'f Fsm<'_, T>) -> SmallVec<[&'f StateRef<T>; 8]> {
@@ -42,7 +42,7 @@ pub(super) fn is_innermost<T: Owner>(state: &DefinedState<T>, active: &[&StateRe
 }
 
 /// Returns which of the active states lie in a state or are this state, innermost first.
-fn inside<T: Owner>(of: &StateRef<T>, active: &[&StateRef<T>]) -> Places {
+fn inside<T: Owner>(of: &StateRef<T>, active: &[&StateRef<T>]) -> Indices {
     let is_inside =
         |at: &usize| iter::successors(Some(active[*at].clone()), |state| state.parent()).any(|on| on == *of);
     (0..active.len()).rev().filter(is_inside).collect()
@@ -51,7 +51,7 @@ fn inside<T: Owner>(of: &StateRef<T>, active: &[&StateRef<T>]) -> Places {
 /// Returns how many of the first `above` states of a path are active and stay so when a change leads along the path, and which
 /// active states it leaves, innermost first. It leaves what is active in the last state that stays; if this state has regions, only
 /// what is active in the region of the path.
-pub(super) fn left_along<T: Owner>(path: &[StateRef<T>], above: usize, active: &[&StateRef<T>]) -> (usize, Places) {
+pub(super) fn left_along<T: Owner>(path: &[StateRef<T>], above: usize, active: &[&StateRef<T>]) -> (usize, Indices) {
     let kept = path[..above].iter().take_while(|state| active.contains(state)).count();
     let Some(around) = kept.checked_sub(1).map(|last| &path[last]) else {
         return (0, (0..active.len()).rev().collect());
@@ -60,7 +60,7 @@ pub(super) fn left_along<T: Owner>(path: &[StateRef<T>], above: usize, active: &
     let is_child = |state: &&&StateRef<T>| {
         state.parent().as_ref() == Some(around) && (!has_regions || state.region() == path[kept].region())
     };
-    (kept, active.iter().find(is_child).map_or_else(Places::new, |child| inside(child, active)))
+    (kept, active.iter().find(is_child).map_or_else(Indices::new, |child| inside(child, active)))
 }
 
 impl<T: Owner> Decider<'_, T> {
@@ -110,7 +110,7 @@ impl<T: Owner> Decider<'_, T> {
         path: Path<T>,
         (kept, around): (usize, usize),
         memory: &Memory<T>,
-        left: Places,
+        left: Indices,
     ) -> Option<Recalled<T>> {
         let branch = branch(path, kept, around, memory).ok()?;
         let target = branch.path.last()?.clone();

@@ -16,25 +16,13 @@ use crate::format::problems::{Findings, Mistake};
 pub(crate) struct DefinedWords {
     /// Each with the place of its definition: the name, and the text of a condition.
     pub(crate) places: Vec<(Name, Range<usize>)>,
-    constants: HashMap<String, f64>,
+    pub(super) constants: HashMap<String, f64>,
     /// The conditions, each with the number of its tests.
-    conditions: HashMap<String, (Expr, usize)>,
+    pub(super) conditions: HashMap<String, (Expr, usize)>,
     used: HashSet<String>,
 }
 
 impl DefinedWords {
-    /// Adds a constant.
-    pub(super) fn add_constant(&mut self, name: &Name, number: f64) {
-        self.constants.insert(name.text.clone(), number);
-    }
-
-    /// Adds a condition.
-    pub(super) fn add_condition(&mut self, name: &Name, mut expr: Expr) {
-        let mut tests = 0;
-        expr.visit_mut(&mut |_| tests += 1);
-        self.conditions.insert(name.text.clone(), (expr, tests));
-    }
-
     /// Replaces the words that the file defines in a condition. `at` is its place.
     pub(super) fn expanded(&mut self, mut expr: Expr, at: &Range<usize>, findings: &mut Findings) -> Option<Expr> {
         let (mut tests, mut constant) = (0, false);

@@ -89,13 +89,15 @@ impl<'i> DraftReader<'_, 'i> {
                 if key == "constants" {
                     let number = duration::number(value.get_ref()).filter(|number| number.is_finite());
                     let number = number.or_else(|| self.mistyped(value, "a constant", "a number", None));
-                    self.defined.add_constant(&name, number.unwrap_or(0.0));
+                    self.defined.constants.insert(name.text.clone(), number.unwrap_or(0.0));
                 } else {
-                    let expr = match self.condition(value, "a condition").as_deref() {
+                    let mut expr = match self.condition(value, "a condition").as_deref() {
                         Some(When::Expr { expr, .. }) => expr.clone(),
                         _ => Expr::Bool(false),
                     };
-                    self.defined.add_condition(&name, expr);
+                    let mut tests = 0;
+                    expr.visit_mut(&mut |_| tests += 1);
+                    self.defined.conditions.insert(name.text.clone(), (expr, tests));
                 }
                 self.defined.places.push((name, value.span()));
             }

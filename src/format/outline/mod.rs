@@ -180,6 +180,13 @@ pub(crate) struct BehaviorOutline {
     pub(crate) named: Vec<(String, StateId)>,
 }
 
+/// An exit of a state, by its index among the exits of this state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct ExitId {
+    pub(crate) of: StateId,
+    pub(crate) nth: usize,
+}
+
 /// One exit of a [`StateOutline`].
 #[derive(Clone, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is something that the file says or does not")]

@@ -5,13 +5,12 @@ use std::ops::Range;
 use std::slice;
 
 use super::claim::Claim;
-use super::exit_id::ExitId;
 use super::machine::Asking;
 use super::machine::{Machine, StateTime};
 use super::solver::{ClaimAnswer, Situation};
 use super::witness::{Witness, WitnessRow};
 use crate::format::expression::Expr;
-use crate::format::outline::StateId;
+use crate::format::outline::{ExitId, StateId};
 use crate::format::problems::mistake::Mistake;
 use crate::format::when::When;
 

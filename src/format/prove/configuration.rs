@@ -3,8 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::iter;
 
-use super::exit_id::ExitId;
-use crate::format::outline::{Outline, StateId};
+use crate::format::outline::{ExitId, Outline, StateId};
 
 /// States that can be active together, given by the innermost ones.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -5,11 +5,10 @@ use std::collections::{BTreeSet, HashSet};
 
 use super::claim::Claim;
 use super::configuration::{Configuration, Configurations};
-use super::exit_id::ExitId;
 use super::machine::{Machine, StateTime};
 use super::reach::Reached;
 use super::solver::ClaimAnswer;
-use crate::format::outline::StateId;
+use crate::format::outline::{ExitId, StateId};
 
 /// The maximum number of configurations. If there are more, each region is examined alone.
 const MOST_CONFIGURATIONS: usize = 4096;

@@ -3,13 +3,12 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-use super::exit_id::ExitId;
 use super::proof::{Looked, MOST_STEPS};
 use super::search::{self, Found, FoundRun};
 use super::solver::Work;
 use super::witness::{Stage, Witness};
 use super::{conditions, never};
-use crate::format::outline::{Outline, StateId};
+use crate::format::outline::{ExitId, Outline, StateId};
 
 /// Runs of a machine that take its exits, with the exits that none of them takes.
 ///

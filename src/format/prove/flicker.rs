@@ -9,7 +9,7 @@ use super::claim::Claim;
 use super::machine::{ActedOn, Machine};
 use super::reach::Reached;
 use super::solver::{Situation, holds, is_apart};
-use super::step::{End, PossibleSteps, TickStep};
+use super::step::{PossibleSteps, StepEnd, TickStep};
 use super::telling::Telling;
 use crate::format::expression::Expr;
 use crate::format::operand::Operand;
@@ -61,7 +61,7 @@ pub(super) fn check(machine: &Machine<'_>, reached: &Reached) -> bool {
         are_all &= !steps.has_more;
         let mut of = Vec::new();
         for step in steps.all {
-            if let (End::Rests, Some(to)) = (step.end, number.get(&step.to)) {
+            if let (StepEnd::Rests, Some(to)) = (step.end, number.get(&step.to)) {
                 of.push(Edge { step, from, to: *to });
             }
         }
@@ -156,7 +156,7 @@ struct FlickerSearch<'s> {
 }
 
 /// A sequence of ticks, each with a change. Each tick begins in the state in which the previous one ends.
-type Way<'s> = Vec<&'s Edge>;
+type EdgePath<'s> = Vec<&'s Edge>;
 
 impl<'s> FlickerSearch<'s> {
     fn all(mut self) -> bool {
@@ -207,7 +207,7 @@ impl<'s> FlickerSearch<'s> {
     /// whether there are ways that are too long for the breadth-first search.
     fn from(&mut self, start: usize) -> (bool, bool) {
         let mut long = Vec::new();
-        let mut ways: Vec<Way<'s>> = vec![Vec::new()];
+        let mut ways: Vec<EdgePath<'s>> = vec![Vec::new()];
         while !ways.is_empty() {
             let mut longer = Vec::new();
             for way in ways {
@@ -248,7 +248,7 @@ impl<'s> FlickerSearch<'s> {
 
     /// Searches depth-first for circles that begin with a long way. In each state, it first tries an edge that fits the known
     /// situation, then the others. Returns whether all circles were checked.
-    fn far(&mut self, start: usize, mut way: Way<'s>, situation: Situation) -> bool {
+    fn far(&mut self, start: usize, mut way: EdgePath<'s>, situation: Situation) -> bool {
         let mut on_way: HashSet<usize> = way.iter().map(|edge| edge.from).collect();
         let mut open = vec![self.fork(way.last().map_or(start, |last| last.to), Rc::new(situation))];
         while let Some(fork) = open.last_mut() {
@@ -298,7 +298,7 @@ impl<'s> FlickerSearch<'s> {
     /// Returns the continuations from a state. The first one is possible in the situation, if there is such a continuation.
     /// Otherwise, it has no quantities in common with the situation, if possible.
     fn fork(&self, at: usize, situation: Rc<Situation>) -> Fork<'s> {
-        let mut ways: Way<'s> = Vec::new();
+        let mut ways: EdgePath<'s> = Vec::new();
         if self.machine().work.spend(self.edges[at].iter().map(|edge| edge.step.claim.size()).sum()) {
             ways.extend(self.edges[at].iter().rev());
             let first = ways.iter().position(|edge| holds(&edge.step.claim, &situation) == Some(true));
@@ -336,5 +336,5 @@ struct Fork<'s> {
     /// Whether no continuation has been tried yet.
     is_first: bool,
     /// The continuations that have not been tried. The next one is the last element.
-    ways: Way<'s>,
+    ways: EdgePath<'s>,
 }

@@ -6,14 +6,13 @@ use std::{iter, slice};
 
 use super::claim::{Claim, Quantity};
 use super::configuration::Configuration;
-use super::exit_id::ExitId;
 use super::machine::{ActedOn, Machine, StateTime};
 use super::reach::{Reached, has_code};
 use super::solver::ClaimAnswer;
 use crate::format::choose::Choose;
 use crate::format::expression::Comparison;
 use crate::format::leads::Leads;
-use crate::format::outline::StateId;
+use crate::format::outline::{ExitId, StateId};
 use crate::format::property::PropertyRule;
 use crate::span::Span;
 

@@ -8,14 +8,13 @@ use std::rc::Rc;
 
 use super::claim::{Claim, Quantity};
 use super::configuration::{Configuration, Configurations};
-use super::exit_id::ExitId;
 use super::solver::{ClaimAnswer, Situation, Work, holds, is_apart, solve};
 use super::witness::{Stage, Witness, WitnessRow};
 use crate::format::action::WrittenAction;
 use crate::format::choose::Choose;
 use crate::format::expression::Comparison;
 use crate::format::leads::Leads;
-use crate::format::outline::{ExitOutline, Outline, StateId, StateOutline};
+use crate::format::outline::{ExitId, ExitOutline, Outline, StateId, StateOutline};
 use crate::format::problems::mistake::Mistake;
 use crate::format::script_effects::ScriptEffects;
 
@@ -38,7 +37,7 @@ pub(super) struct Machine<'o> {
     /// The limit for the number of steps. All machines of the file share it.
     pub(super) work: &'o Work,
     pub(super) undecided: &'o RefCell<Undecided>,
-    pub(super) found: RefCell<Vec<Seen>>,
+    pub(super) found: RefCell<Vec<Sighting>>,
 }
 
 /// The values that some exits and states may write when states change.
@@ -65,7 +64,7 @@ impl<'o> ActedOn<'o> {
 }
 
 /// A finding: the mistake, and the witness that shows it.
-pub(super) type Seen = (Mistake, Option<Witness>);
+pub(super) type Sighting = (Mistake, Option<Witness>);
 
 /// The effect of an exit on a path.
 pub(super) struct PathChange {

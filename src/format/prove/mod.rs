@@ -12,7 +12,6 @@ mod claim;
 mod conditions;
 mod configuration;
 mod configurations;
-mod exit_id;
 mod exit_runs;
 mod flicker;
 mod in_time;

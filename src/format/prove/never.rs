@@ -2,12 +2,11 @@
 
 use super::claim::{Claim, Quantity};
 use super::conditions::Impossible;
-use super::exit_id::ExitId;
-use super::machine::{Machine, NeverTaken, Seen, StateTime};
+use super::machine::{Machine, NeverTaken, Sighting, StateTime};
 use super::reach::Reached;
 use super::solver::ClaimAnswer;
 use super::witness::{Witness, WitnessRow};
-use crate::format::outline::StateId;
+use crate::format::outline::{ExitId, StateId};
 use crate::format::problems::mistake::Mistake;
 
 /// Why an exit is never taken.
@@ -27,7 +26,7 @@ enum Reason {
 }
 
 /// Returns the finding for an exit that is never taken, although its state can be active.
-pub(super) fn exit(machine: &Machine<'_>, reached: &Reached, impossible: &Impossible, id: ExitId) -> Option<Seen> {
+pub(super) fn exit(machine: &Machine<'_>, reached: &Reached, impossible: &Impossible, id: ExitId) -> Option<Sighting> {
     let exit = machine.exit(id);
     // That the condition never holds has already been reported.
     if impossible.exits.contains(&id) {
@@ -151,7 +150,7 @@ pub(super) fn quiet(machine: &Machine<'_>, path: &[StateId], time: f64) -> Optio
 
 /// Returns the finding for a state that is never reached. If an exit leads to the state, the witness shows that this exit is
 /// not taken.
-pub(super) fn state(machine: &Machine<'_>, reached: &Reached, id: StateId) -> Seen {
+pub(super) fn state(machine: &Machine<'_>, reached: &Reached, id: StateId) -> Sighting {
     let said_of = machine.state(id);
     let message = format!("state `{}` can never be reached", said_of.name);
     let leads = |exit: &ExitId| {

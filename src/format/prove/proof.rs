@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use super::configuration::Configurations;
-use super::exit_id::ExitId;
 use super::machine::Undecided;
 use super::machine::{ActedOn, Machine};
 use super::properties::PropertyAnswer;
@@ -14,7 +13,7 @@ use super::solver::Work;
 use super::witness::{Stage, Witness};
 use super::{conditions, flicker, never, no_way_out, properties};
 use crate::format::leads::Leads;
-use crate::format::outline::Outline;
+use crate::format::outline::{ExitId, Outline};
 use crate::format::problems::mistake::Mistake;
 use crate::format::problems::problem::Problem;
 

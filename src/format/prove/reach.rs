@@ -9,11 +9,10 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::{iter, mem};
 
 use super::claim::Claim;
-use super::exit_id::ExitId;
 use super::machine::{Machine, Standing, StateTime};
 use super::solver::ClaimAnswer;
 use crate::format::leads::Leads;
-use crate::format::outline::{ExitOutline, StateId, StateOutline};
+use crate::format::outline::{ExitId, ExitOutline, StateId, StateOutline};
 use crate::format::property::Property;
 use crate::format::when::When;
 
@@ -22,7 +21,7 @@ const MOST_WAYS: usize = 64;
 
 /// The claim under which an exit is tried after one way into its state, and a path. No state of this path has been active for
 /// longer than its parent.
-type Way<'p> = (Claim, &'p [StateId]);
+type ClaimedWay<'p> = (Claim, &'p [StateId]);
 
 /// The states and exits that are possible.
 pub(super) struct Reached {
@@ -334,7 +333,7 @@ impl Reaching<'_> {
 
     /// Returns the first answer that is `Holds`. If there is none, returns `Unknown` if one answer is unknown, and otherwise
     /// `Never`.
-    fn first<'p>(&self, claims: impl IntoIterator<Item = Way<'p>>) -> ClaimAnswer {
+    fn first<'p>(&self, claims: impl IntoIterator<Item = ClaimedWay<'p>>) -> ClaimAnswer {
         let mut answer = ClaimAnswer::Never;
         for (claim, path) in claims {
             match self.machine.solve(&claim, path) {
@@ -488,7 +487,7 @@ impl Reaching<'_> {
     }
 
     /// Returns the claims under which the exit `id` is tried after `way` has been taken on the path `from`.
-    fn after<'p>(&self, way: ExitId, from: &'p [StateId], id: ExitId, path: &[StateId]) -> Vec<Way<'p>> {
+    fn after<'p>(&self, way: ExitId, from: &'p [StateId], id: ExitId, path: &[StateId]) -> Vec<ClaimedWay<'p>> {
         let machine = self.machine;
         let Ok(change) = machine.change(from, way) else { return Vec::new() };
         let led = Claim::all([machine.at(from, StateTime::Varies).led(way), self.passed(way, from)]);

@@ -6,12 +6,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::claim::{Claim, ClaimTest, Quantity};
 use super::configuration::Configuration;
-use super::exit_id::ExitId;
 use super::flicker::shortest;
 use super::machine::{Machine, Standing, StateTime};
 use super::witness::{CHANCE, StageRun, Witness, WitnessRow, WitnessValue};
-use crate::format::outline::StateId;
 use crate::format::outline::mention::Meaning;
+use crate::format::outline::{ExitId, StateId};
 use crate::format::property::{Property, PropertyRule};
 
 /// The maximum number of ticks that are played, for all runs.
@@ -68,7 +67,7 @@ type Passed = (Vec<(StateId, usize)>, Vec<Option<usize>>);
 struct RunSearch<'s> {
     machine: &'s Machine<'s>,
     tick: f64,
-    times: &'s Times,
+    times: &'s Limits,
     /// Each with the longest times in the states: see [`Times::progress`].
     known: HashMap<Passed, f64>,
     /// The runs that have not been continued: first those that come to something new, and of them those with the fewest ticks.
@@ -85,7 +84,7 @@ struct RunSearch<'s> {
 
 /// The times, in seconds, with which conditions compare the times in states.
 #[derive(Default)]
-struct Times {
+struct Limits {
     /// All of them, in order.
     all: Vec<f64>,
     /// The longest of each state.
@@ -94,7 +93,7 @@ struct Times {
     within: f64,
 }
 
-impl Times {
+impl Limits {
     fn of(machine: &Machine<'_>) -> Self {
         let mut times = Self::default();
         for state in machine.outline.states() {
@@ -161,7 +160,7 @@ pub(super) fn violations(machine: &Machine<'_>, wanted: BTreeSet<String>) -> BTr
         names.map(move |name| (name, run.witness.clone()))
     };
     let mut wanted = wanted.collect();
-    search(machine, shortest(machine), &Times::of(machine), &mut wanted, Vec::new())
+    search(machine, shortest(machine), &Limits::of(machine), &mut wanted, Vec::new())
         .runs
         .into_iter()
         .flat_map(names)
@@ -172,7 +171,7 @@ pub(super) fn violations(machine: &Machine<'_>, wanted: BTreeSet<String>) -> BTr
 /// ticks.
 pub(super) fn takes(machine: &Machine<'_>, wanted: impl Iterator<Item = ExitId>) -> Found {
     let numbers = machine.stage.as_ref().map(|stage| stage.numbers()).unwrap_or_default();
-    let (mut wanted, times) = (wanted.map(Goal::Takes).collect(), Times::of(machine));
+    let (mut wanted, times) = (wanted.map(Goal::Takes).collect(), Limits::of(machine));
     let mut tick = shortest(machine);
     let mut found = search(machine, tick, &times, &mut wanted, numbers.clone());
     let is_too_long = |tick: f64| times.last() > tick * f64::from(MOST_QUIET) * 0.9;
@@ -191,7 +190,13 @@ pub(super) fn takes(machine: &Machine<'_>, wanted: impl Iterator<Item = ExitId>)
     found
 }
 
-fn search(machine: &Machine<'_>, tick: f64, times: &Times, wanted: &mut BTreeSet<Goal>, numbers: Vec<String>) -> Found {
+fn search(
+    machine: &Machine<'_>,
+    tick: f64,
+    times: &Limits,
+    wanted: &mut BTreeSet<Goal>,
+    numbers: Vec<String>,
+) -> Found {
     let Some(stage) = machine.stage.as_ref().filter(|_| !wanted.is_empty()) else { return Found::default() };
     let mut runs = Vec::new();
     let (known, waiting, reached, longest) = (HashMap::new(), BTreeMap::new(), BTreeMap::new(), HashMap::new());

@@ -4,18 +4,17 @@
 use std::rc::Rc;
 
 use super::claim::Claim;
-use super::exit_id::ExitId;
 use super::machine::{Machine, Standing, StateTime};
 use super::solver::Situation;
 use crate::format::action::WrittenAction;
-use crate::format::outline::StateId;
+use crate::format::outline::{ExitId, StateId};
 
 /// The maximum number of changes that are simulated in one step. A machine may make more (rule 13).
 pub(super) const MOST_IN_STEP: usize = 64;
 
 /// How a step ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum StepEnd {
     /// The machine has reached a state in which it stays until the next tick.
     Rests,
     /// Exits that are tried at entry have led to a path of states for the second time. The circle begins with the exit at this
@@ -32,7 +31,7 @@ pub(super) struct TickStep {
     pub(super) to: StateId,
     /// The claim that the machine does this step. There is a situation in which the claim holds.
     pub(super) claim: Claim,
-    pub(super) end: End,
+    pub(super) end: StepEnd,
 }
 
 impl TickStep {
@@ -84,7 +83,7 @@ impl PossibleSteps {
     pub(super) fn at_entry(machine: &Machine<'_>, at: StateId, most: u32) -> Self {
         let run = PartialStep { path: machine.outline.path(at), ..PartialStep::default() };
         let mut stepping = Stepping { machine, tick: 0.0, left: most, longest: MOST_IN_STEP, steps: Self::default() };
-        stepping.enter(&mut Callback { is_entry: true, ..Callback::default() }, 0, run);
+        stepping.enter(&mut StepCallback { is_entry: true, ..StepCallback::default() }, 0, run);
         stepping.steps
     }
 }
@@ -127,7 +126,7 @@ impl PartialStep {
 
 /// The callback whose requests are being carried out.
 #[derive(Default)]
-struct Callback {
+struct StepCallback {
     /// The entries in this callback: for each, the path, and the depth of the outermost new state with exits that are tried at
     /// entry.
     entered: Vec<(Vec<StateId>, usize)>,
@@ -170,7 +169,7 @@ impl Stepping<'_> {
                 if *taken != Claim::NEVER && !waits {
                     let mut on = run.with(not.iter().cloned().chain([taken]));
                     if self.can_go_on(&mut on) {
-                        self.take(&mut Callback { next, ..Callback::default() }, id, on);
+                        self.take(&mut StepCallback { next, ..StepCallback::default() }, id, on);
                     }
                 }
                 if is_always {
@@ -183,7 +182,7 @@ impl Stepping<'_> {
     }
 
     /// Carries out a change.
-    fn take(&mut self, callback: &mut Callback, id: ExitId, mut run: PartialStep) {
+    fn take(&mut self, callback: &mut StepCallback, id: ExitId, mut run: PartialStep) {
         let innermost = run.innermost();
         let change = self.machine.route(&run.path, self.machine.exit(id).to);
         run.exits.push((id, innermost));
@@ -194,7 +193,7 @@ impl Stepping<'_> {
     }
 
     /// Tries the exits that are tried at entry, for the new states from depth `kept` on.
-    fn enter(&mut self, callback: &mut Callback, kept: usize, run: PartialStep) {
+    fn enter(&mut self, callback: &mut StepCallback, kept: usize, run: PartialStep) {
         let machine = self.machine;
         let first = (kept..run.path.len()).find(|depth| machine.at_entry(run.path[*depth]).next().is_some());
         let Some(first) = first else { return self.go_on(callback.next, run) };
@@ -204,7 +203,7 @@ impl Stepping<'_> {
         if let Some(since) = before.filter(|_| callback.is_entry) {
             let around = callback.entered.len() - since;
             let from = run.exits.len() - around;
-            return self.end(run, End::Circle(from));
+            return self.end(run, StepEnd::Circle(from));
         }
         callback.entered.push(entered);
         let mut not = Vec::new();
@@ -237,11 +236,11 @@ impl Stepping<'_> {
         match next {
             _ if run.is_impossible() => {}
             Some(next) if next <= run.path.len() => self.turn(next, &run),
-            _ => self.end(run, End::Rests),
+            _ => self.end(run, StepEnd::Rests),
         }
     }
 
-    fn end(&mut self, mut run: PartialStep, end: End) {
+    fn end(&mut self, mut run: PartialStep, end: StepEnd) {
         if run.exits.is_empty() || run.checked < run.claims.len() && !self.can_be(&mut run) {
             return;
         }

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::exit_id::ExitId;
 use super::machine::Machine;
 use super::solver::Situation;
-use super::step::{End, TickStep};
+use super::step::{StepEnd, TickStep};
 use super::witness::{Witness, WitnessRow};
-use crate::format::outline::StateId;
+use crate::format::outline::{ExitId, StateId};
 use crate::format::problems::mistake::Mistake;
 
 /// The maximum number of states that a message names.
@@ -27,8 +26,8 @@ impl Telling<'_> {
     /// Reports an endless circle within one tick that begins when `start` has just been entered.
     pub(super) fn at_once(&mut self, start: StateId, step: &TickStep) {
         match step.end {
-            End::Rests => {}
-            End::Circle(from) => {
+            StepEnd::Rests => {}
+            StepEnd::Circle(from) => {
                 let circle = &step.exits[from..];
                 // A circle is reported only when the search starts from its first state.
                 if circle[0].1 != start {

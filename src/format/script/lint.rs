@@ -20,7 +20,7 @@ pub(crate) struct ScriptNames<'a> {
 }
 
 /// The position of a slip, and its message.
-pub(crate) type Slip = (Position, String);
+pub(crate) type ScriptSlip = (Position, String);
 
 /// The time in the state: a value that every script can read, although the game does not offer it.
 const TIME: &str = "time_in_state";
@@ -38,7 +38,7 @@ const BUILT_IN: [&str; 6] = ["print", "debug", "type_of", "is_def_var", "is_def_
 const LEFT_OUT: &str = "sort sort_by sort_desc map filter reduce sleep timestamp eval parse_json exit Fn";
 
 /// Finds the first slip in a script.
-pub(crate) fn check(ast: &AST, names: &ScriptNames<'_>) -> Option<Slip> {
+pub(crate) fn check(ast: &AST, names: &ScriptNames<'_>) -> Option<ScriptSlip> {
     let own: HashMap<&str, Vec<&str>> = ast.iter_functions().map(|f| (f.name, f.params)).collect();
     let mut changed = HashSet::new();
     each_node(ast, |node| {
@@ -107,7 +107,7 @@ struct Lint<'a> {
 }
 
 impl Lint<'_> {
-    fn node(&self, node: &ASTNode<'_>) -> Option<Slip> {
+    fn node(&self, node: &ASTNode<'_>) -> Option<ScriptSlip> {
         match node {
             ASTNode::Expr(expr @ (Expr::Dot(..) | Expr::Index(..))) => {
                 value_of_this(expr).and_then(|(name, at)| self.value(name, at))
@@ -128,7 +128,7 @@ impl Lint<'_> {
         }
     }
 
-    fn value(&self, name: &str, at: Position) -> Option<Slip> {
+    fn value(&self, name: &str, at: Position) -> Option<ScriptSlip> {
         let values = self.names.values.as_ref()?;
         if name == TIME || values.contains(&name) {
             return None;
@@ -136,7 +136,7 @@ impl Lint<'_> {
         Some((at, unknown_value(name, values.iter().copied())))
     }
 
-    fn written(&self, to: &Expr) -> Option<Slip> {
+    fn written(&self, to: &Expr) -> Option<ScriptSlip> {
         if let Expr::ThisPtr(at) = to {
             return Some((*at, "`this` cannot be written: write one of its values, as in `this.speed = 2.0`".into()));
         }
@@ -145,7 +145,7 @@ impl Lint<'_> {
         (is_known && !(self.names.is_field)(name)).then(|| (at, not_written(name)))
     }
 
-    fn call(&self, call: &FnCallExpr, at: Position) -> Option<Slip> {
+    fn call(&self, call: &FnCallExpr, at: Position) -> Option<ScriptSlip> {
         let name = call.name.as_str();
         if call.op_token.is_some() || !name.starts_with(|c: char| c.is_alphabetic() || c == '_') {
             return None;
