@@ -29,6 +29,13 @@ pub(crate) fn shown(text: &str, most: usize) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
+/// Returns a text with the first `most` of some names, and with the number of the others.
+pub(crate) fn listed(names: impl ExactSizeIterator<Item = String>, most: usize) -> String {
+    let more = names.len().saturating_sub(most);
+    let text = names.take(most).collect::<Vec<_>>().join(", ");
+    if more > 0 { format!("{text} and {more} more") } else { text }
+}
+
 #[cfg(test)]
 mod tests {
     use super::shown;

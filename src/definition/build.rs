@@ -25,7 +25,7 @@ use crate::format::action::{WrittenAction, WrittenActions};
 use crate::format::beside::FilesBeside;
 use crate::format::choose::Choose;
 use crate::format::draft::Params;
-use crate::format::expression::Expr;
+use crate::format::expression::{Expr, When};
 use crate::format::leads::Leads;
 use crate::format::name::Name;
 use crate::format::operand::Operand;
@@ -36,7 +36,6 @@ use crate::format::problems::problem::Problems;
 use crate::format::property::{Property as WrittenProperty, PropertyRule};
 #[cfg(feature = "script")]
 use crate::format::script::{compiled::Purpose, mistake, no_script};
-use crate::format::when::When;
 use crate::format::words::WordKind;
 use crate::owner::Owner;
 use crate::state::StateRef;

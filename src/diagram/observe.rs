@@ -11,7 +11,7 @@ use std::ops::Range;
 use super::{Arrow, Diagram, DiagramState, Region};
 use crate::change::Cause;
 use crate::journal::{Flow, Stays};
-use crate::shown::shown;
+use crate::shown::{listed, shown};
 
 /// How often an arrow was taken.
 ///
@@ -90,13 +90,9 @@ impl UnknownStates {
 
 impl fmt::Display for UnknownStates {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let listed: Vec<_> = self.names.iter().take(MOST_LISTED).map(|name| shown(name, usize::MAX)).collect();
         let states = if self.names.len() == 1 { "a state" } else { "states" };
-        write!(f, "the flow names {states} that this machine does not have: {}", listed.join(", "))?;
-        match self.names.len().saturating_sub(MOST_LISTED) {
-            0 => Ok(()),
-            more => write!(f, " and {more} more"),
-        }
+        let names = listed(self.names.iter().map(|name| shown(name, usize::MAX).into_owned()), MOST_LISTED);
+        write!(f, "the flow names {states} that this machine does not have: {names}")
     }
 }
 

@@ -28,5 +28,4 @@ pub(crate) mod script_effects;
 pub(crate) mod source;
 pub(crate) mod survey;
 pub(crate) mod text;
-pub(crate) mod when;
 pub(crate) mod words;

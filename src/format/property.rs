@@ -1,8 +1,8 @@
 //! Properties: what a file says must hold of its machine at the end of each tick (rule 34).
 
 use super::duration::Duration;
+use super::expression::When;
 use super::name::Name;
-use super::when::When;
 
 /// A property of a machine.
 #[derive(Clone)]

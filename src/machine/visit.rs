@@ -291,19 +291,12 @@ impl<'s, 'a, T: Owner> Visit<'s, 'a, T> {
     #[inline]
     pub(super) fn leave(&mut self) {
         if self.stage == OnSeat::Inside {
-            let is_open = self.single.leave_from(self.level);
+            let is_open = self.single.level() > self.level;
+            if is_open {
+                self.single.leave_region();
+            }
             self.stage = if is_open { OnSeat::Around } else { OnSeat::Closed };
         }
-    }
-
-    #[inline]
-    pub(super) fn is_closed(&self) -> bool {
-        self.stage == OnSeat::Closed
-    }
-
-    #[inline]
-    pub(super) fn has_asked(&self) -> bool {
-        self.has_asked
     }
 
     fn region(&self) -> Option<&Seat<T>> {
@@ -512,6 +505,7 @@ struct RegionSeat<'v, 's, 'a, T: Owner> {
     composite: &'v StateRef<T>,
 }
 
+#[expect(clippy::inline_always, reason = "a change in a region is as fast as one in a machine")]
 impl<'a, T: Owner> LoneSeat<'a, T> for RegionSeat<'_, '_, 'a, T> {
     #[inline(always)]
     fn single_within(&mut self) -> (&mut Single<'a, T>, Option<&StateRef<T>>) {
@@ -524,7 +518,7 @@ impl<'a, T: Owner> LoneSeat<'a, T> for RegionSeat<'_, '_, 'a, T> {
 
     #[inline(always)]
     fn is_closed(&self) -> bool {
-        self.visit.is_closed()
+        self.visit.stage == OnSeat::Closed
     }
 
     #[inline(always)]
@@ -546,7 +540,7 @@ impl<'a, T: Owner> LoneSeat<'a, T> for RegionSeat<'_, '_, 'a, T> {
     #[inline(always)]
     fn has_changed(&mut self, made: u32) -> bool {
         // A callback that has requested nothing has changed nothing.
-        self.visit.has_asked() && self.seat().is_none_or(|(_, now_made, _)| *now_made != made)
+        self.visit.has_asked && self.seat().is_none_or(|(_, now_made, _)| *now_made != made)
     }
 
     #[inline(always)]
@@ -584,15 +578,6 @@ impl<T: Owner> Single<'_, T> {
     #[inline(never)]
     pub(super) fn tick_open_regions(&mut self, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         self.tick_regions(owner, cx)
-    }
-
-    /// Leaves a region, unless it has been closed meanwhile. Returns whether it has not. `level` is that of the seat around it.
-    fn leave_from(&mut self, level: usize) -> bool {
-        let is_active = self.level() > level;
-        if is_active {
-            self.leave_region();
-        }
-        is_active
     }
 }
 

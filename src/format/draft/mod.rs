@@ -14,11 +14,11 @@ use self::duration::DraftDuration;
 use self::tree::{SpannedValue, TreeValue};
 use super::action::WrittenActions;
 use super::choose::{Choose, Rank};
+use super::expression::When;
 use super::leads::Leads;
 use super::name::Name;
 use super::outline::scopes::Placed;
 use super::property::Property;
-use super::when::When;
 
 mod actions;
 mod behaviors;

@@ -4,10 +4,10 @@ use super::duration::{self, DraftDuration, DraftLength};
 use super::format::PROPERTY_KEYS;
 use super::read::{DraftReader, missing_key};
 use super::tree::{Key, Table};
+use crate::format::expression::When;
 use crate::format::name::Name;
 use crate::format::problems::{Mistake, Origin};
 use crate::format::property::{Property, PropertyRule};
-use crate::format::when::When;
 
 impl<'i> DraftReader<'_, 'i> {
     /// Reads the properties of a machine, in the order of the file.

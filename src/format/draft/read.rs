@@ -14,13 +14,12 @@ use super::source_map::SourceMap;
 use super::tree::{Key, SpannedValue, Table, TreeValue};
 use super::{Draft, DraftExit, DraftRegion, DraftState, RegionRef, duration, grammar, syntax, type_of};
 use crate::format::choose::{Choose, Rank};
-use crate::format::expression::{Expr, is_name};
+use crate::format::expression::{Expr, When, is_name};
 use crate::format::leads::Leads;
 use crate::format::name::Name;
 use crate::format::operand::Operand;
 use crate::format::problems::{Findings, Mistake, Origin};
 use crate::format::source::Source;
-use crate::format::when::When;
 
 /// Reads the machines of a file, in the order of the file. Returns no machines for a text of which nothing can be read. If parts
 /// of the text cannot be read, the text without them is kept in `rest`.
@@ -275,7 +274,7 @@ impl<'i> DraftReader<'_, 'i> {
         self.good_name(&name, "a state");
         let none = Table::default();
         let state = match state.get_ref() {
-            TreeValue::Array(list) if list.iter().all(|one| one.get_ref().is_table()) => {
+            TreeValue::Array(list) if list.iter().all(|one| one.get_ref().as_table().is_some()) => {
                 Mistake::error("wrong-type", name.span.clone(), "the header of a state has single brackets")
                     .label("in double brackets")
                     .help(format!("write `[states.{name}]`"))

@@ -7,10 +7,9 @@ use std::sync::Arc;
 use super::duration::{DraftDuration, DraftLength};
 use super::{DraftState, RegionRef, WrittenElsewhere};
 use crate::format::action::WrittenActions;
-use crate::format::expression::Expr;
+use crate::format::expression::{Expr, When};
 use crate::format::name::Name;
 use crate::format::operand::Operand;
-use crate::format::when::When;
 
 impl DraftState<'_> {
     /// Moves all positions in the state to one place: the link to `file`. The state is written in `file`, or in yet another

@@ -317,10 +317,6 @@ impl<'i> TreeValue<'i> {
         matches!(self, Self::String(_))
     }
 
-    pub(crate) fn is_table(&self) -> bool {
-        matches!(self, Self::Table(_))
-    }
-
     /// Returns the name of its type, as the crate `toml` has it in its messages.
     pub(super) fn type_str(&self) -> &'static str {
         match self {

@@ -5,11 +5,10 @@ use std::ops::Range;
 use super::mention::{ConditionPlace, Meaning};
 use super::resolve::Resolver;
 use crate::format::choose::Rank;
-use crate::format::expression::{Comparison, Expr, OF_MESSAGE, flag_compared};
+use crate::format::expression::{Comparison, Expr, OF_MESSAGE, When, flag_compared};
 use crate::format::name::Name;
 use crate::format::operand::Operand;
 use crate::format::problems::Mistake;
-use crate::format::when::When;
 use crate::format::words::{ValueKind, WordKind};
 
 impl Resolver<'_> {

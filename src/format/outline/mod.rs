@@ -13,13 +13,13 @@ use super::choose::{Choose, Rank};
 use super::draft::defined::DefinedWords;
 use super::draft::{Params, WrittenElsewhere};
 use super::duration::Duration;
+use super::expression::When;
 use super::leads::Leads;
 use super::name::Name;
 use super::problems::Problem;
 use super::property::Property;
 use super::script_effects::ScriptEffects;
 use super::source::Source;
-use super::when::When;
 use super::words::ValueKind;
 use mention::{Meaning, Mention};
 

@@ -18,12 +18,11 @@ use crate::format::draft::duration::DraftDuration;
 use crate::format::draft::keys::quoted;
 use crate::format::draft::read::missing_key;
 use crate::format::draft::{Draft, DraftBehavior, DraftExit, DraftRegion, DraftState, Params};
-use crate::format::expression::RESERVED;
+use crate::format::expression::{RESERVED, When};
 use crate::format::name::Name;
 use crate::format::problems::mistake::listed;
 use crate::format::problems::{Findings, Mistake, Origin};
 use crate::format::property::{Property, PropertyRule};
-use crate::format::when::When;
 use crate::format::words::{ValueKind, WordKind, Words};
 
 /// The name of the pseudo-message for exits that are taken when the machine that their state runs has ended.

@@ -3,13 +3,12 @@
 //! A mistake is built where it is found. Later steps, such as sorting, counting and drawing, do not depend on its kind.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
 use std::iter;
 use std::ops::Range;
 
 use miette::Severity;
 
-use crate::shown::shown;
+use crate::shown::{self, shown};
 
 /// The maximum number of names that the text of a mistake lists.
 const MOST_LISTED: usize = 12;
@@ -167,9 +166,5 @@ fn fit(text: &str) -> Option<String> {
 
 /// Returns a text with the first few names of a list.
 pub(crate) fn listed(names: &[&str]) -> String {
-    let mut text = names.iter().take(MOST_LISTED).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-    if names.len() > MOST_LISTED {
-        let _ = write!(text, " and {} more", names.len() - MOST_LISTED);
-    }
-    text
+    shown::listed(names.iter().map(|name| format!("`{name}`")), MOST_LISTED)
 }

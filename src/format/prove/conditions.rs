@@ -9,10 +9,9 @@ use super::machine::Asking;
 use super::machine::{Machine, StateTime};
 use super::solver::{ClaimAnswer, Situation};
 use super::witness::{Witness, WitnessRow};
-use crate::format::expression::Expr;
+use crate::format::expression::{Expr, When};
 use crate::format::outline::{ExitId, StateId};
 use crate::format::problems::mistake::Mistake;
-use crate::format::when::When;
 
 /// Conditions that never hold.
 #[derive(Default)]

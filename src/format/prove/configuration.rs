@@ -10,8 +10,9 @@ use crate::format::outline::{ExitId, Outline, StateId};
 pub(super) struct Configuration(Vec<StateId>);
 
 impl Configuration {
-    pub(super) fn new(innermost: Vec<StateId>) -> Self {
-        Self(innermost).sorted()
+    pub(super) fn new(mut innermost: Vec<StateId>) -> Self {
+        innermost.sort();
+        Self(innermost)
     }
 
     pub(super) fn innermost(&self) -> &[StateId] {
@@ -22,11 +23,6 @@ impl Configuration {
         self.0
             .iter()
             .any(|innermost| iter::successors(Some(*innermost), |id| outline.state(*id).parent).any(|on| on == id))
-    }
-
-    fn sorted(mut self) -> Self {
-        self.0.sort();
-        self
     }
 }
 

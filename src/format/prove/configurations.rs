@@ -13,30 +13,6 @@ use crate::format::outline::{ExitId, StateId};
 /// The maximum number of configurations. If there are more, each region is examined alone.
 const MOST_CONFIGURATIONS: usize = 4096;
 
-impl Configuration {
-    /// Returns the configuration after a change to a state from outside, or from no state.
-    fn of(machine: &Machine<'_>, to: StateId) -> Self {
-        Self::new(machine.innermost_of(to))
-    }
-
-    /// Returns the configuration after a change to a state (rule 32).
-    pub(super) fn after(&self, machine: &Machine<'_>, to: StateId) -> Self {
-        let route = machine.outline.path(to);
-        let Some(around) = route.iter().rposition(|id| *id != to && self.has(machine.outline, *id)) else {
-            return Self::of(machine, to);
-        };
-        let (around, first) = (route[around], route[around + 1]);
-        let is_left = |path: &[StateId]| {
-            let depth = path.iter().position(|id| *id == around);
-            let inside = depth.and_then(|depth| path.get(depth + 1));
-            inside.is_none_or(|inside| machine.state(*inside).region == machine.state(first).region) && depth.is_some()
-        };
-        let stays = self.innermost().iter().copied().filter(|id| !is_left(&machine.outline.path(*id)));
-        let entered = machine.innermost_of(to).into_iter().filter(|id| machine.outline.is_within(*id, first));
-        Self::new(stays.chain(entered).collect())
-    }
-}
-
 impl Configurations {
     /// Finds the configurations. `reached` has what is possible if nothing is known about the other regions. `None` if there are
     /// too many, or if an exit suspends states or leads back, so that any states may be resumed together.
@@ -47,7 +23,7 @@ impl Configurations {
         let entries = machine.outline.states().iter().filter(|state| state.is_entry()).map(|state| state.id());
         let free: BTreeSet<StateId> = reached.free.iter().copied().chain(entries).collect();
         let begin = [machine.outline.initial()].into_iter().chain(free.iter().copied());
-        let begin: BTreeSet<_> = begin.map(|to| Configuration::of(machine, to)).collect();
+        let begin: BTreeSet<_> = begin.map(|to| Configuration::new(machine.innermost_of(to))).collect();
         let (mut all, mut taken): (Vec<_>, _) = (begin.into_iter().collect(), HashSet::new());
         let mut known: HashSet<_> = all.iter().cloned().collect();
         let mut at = 0;
@@ -72,6 +48,23 @@ impl Configurations {
 }
 
 impl Configuration {
+    /// Returns the configuration after a change to a state (rule 32).
+    pub(super) fn after(&self, machine: &Machine<'_>, to: StateId) -> Self {
+        let route = machine.outline.path(to);
+        let Some(around) = route.iter().rposition(|id| *id != to && self.has(machine.outline, *id)) else {
+            return Self::new(machine.innermost_of(to));
+        };
+        let (around, first) = (route[around], route[around + 1]);
+        let is_left = |path: &[StateId]| {
+            let depth = path.iter().position(|id| *id == around);
+            let inside = depth.and_then(|depth| path.get(depth + 1));
+            inside.is_none_or(|inside| machine.state(*inside).region == machine.state(first).region) && depth.is_some()
+        };
+        let stays = self.innermost().iter().copied().filter(|id| !is_left(&machine.outline.path(*id)));
+        let entered = machine.innermost_of(to).into_iter().filter(|id| machine.outline.is_within(*id, first));
+        Self::new(stays.chain(entered).collect())
+    }
+
     /// Returns the exits of all active states and of the global one, each with a path through its state.
     pub(super) fn exits<'m>(&'m self, machine: &'m Machine<'_>) -> impl Iterator<Item = (ExitId, Vec<StateId>)> + 'm {
         let mut seen = BTreeSet::new();

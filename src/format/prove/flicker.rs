@@ -11,10 +11,9 @@ use super::reach::Reached;
 use super::solver::{Situation, holds, is_apart};
 use super::step::{PossibleSteps, StepEnd, TickStep};
 use super::telling::Telling;
-use crate::format::expression::Expr;
+use crate::format::expression::{Expr, When};
 use crate::format::operand::Operand;
 use crate::format::outline::StateId;
-use crate::format::when::When;
 
 /// The maximum number of ticks in a short circle. Short circles are searched breadth-first, longer ones depth-first.
 const SHORT: usize = 8;

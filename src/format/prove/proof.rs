@@ -16,6 +16,7 @@ use crate::format::leads::Leads;
 use crate::format::outline::{ExitId, Outline};
 use crate::format::problems::mistake::Mistake;
 use crate::format::problems::problem::Problem;
+use crate::shown::listed;
 
 /// The maximum number of steps for a file, under each of the two assumptions about behaviors.
 pub(super) const MOST_STEPS: u64 = 50_000_000;
@@ -374,7 +375,7 @@ fn notes(looked: &[Looked<'_>], undecided: &Undecided, has_more_circles: bool, i
     let mut notes = Vec::new();
     if !undecided.comparisons.is_empty() {
         let texts = undecided.comparisons.iter().map(|text| format!("`{text}`"));
-        notes.push(format!("not decided: {}", listed(texts)));
+        notes.push(format!("not decided: {}", listed(texts, MOST_NAMED)));
     }
     let states = || looked.iter().flat_map(|looked| looked.machine.outline.states());
     let either = [
@@ -402,7 +403,7 @@ fn notes(looked: &[Looked<'_>], undecided: &Undecided, has_more_circles: bool, i
         }
     }
     if !unknown.is_empty() {
-        notes.push(format!("not looked at in all situations: {}", listed(unknown.into_values())));
+        notes.push(format!("not looked at in all situations: {}", listed(unknown.into_values(), MOST_NAMED)));
     } else if is_cut {
         notes.push("not all situations were looked at: there are too many".into());
     }
@@ -410,11 +411,4 @@ fn notes(looked: &[Looked<'_>], undecided: &Undecided, has_more_circles: bool, i
         notes.push("not all circles of states that lead to each other were looked at".into());
     }
     notes
-}
-
-fn listed(names: impl ExactSizeIterator<Item = String>) -> String {
-    let left = names.len().saturating_sub(MOST_NAMED);
-    let names: Vec<_> = names.take(MOST_NAMED).collect();
-    let more = if left > 0 { format!(" and {left} more") } else { String::new() };
-    format!("{}{more}", names.join(", "))
 }

@@ -11,10 +11,10 @@ use std::{iter, mem};
 use super::claim::Claim;
 use super::machine::{Machine, Standing, StateTime};
 use super::solver::ClaimAnswer;
+use crate::format::expression::When;
 use crate::format::leads::Leads;
 use crate::format::outline::{ExitId, ExitOutline, StateId, StateOutline};
 use crate::format::property::Property;
-use crate::format::when::When;
 
 /// The maximum number of ways into a state that are checked one by one. If there are more, the way is treated as unknown.
 const MOST_WAYS: usize = 64;

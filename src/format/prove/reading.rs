@@ -5,11 +5,10 @@ use std::rc::Rc;
 use super::claim::{Claim, Quantity};
 use super::machine::{Asking, Standing, StateTime, Undecided};
 use crate::format::duration::{Duration, Length};
-use crate::format::expression::{Comparison, Expr, flag_compared};
+use crate::format::expression::{Comparison, Expr, When, flag_compared};
 use crate::format::name::Name;
 use crate::format::operand::{Arithmetic, Function, Operand};
 use crate::format::outline::StateId;
-use crate::format::when::When;
 use crate::span::Span;
 
 /// A comparison of a calculation is not decided if the quantity is this close to the number at which the answer changes. The

@@ -67,7 +67,7 @@ type Passed = (Vec<(StateId, usize)>, Vec<Option<usize>>);
 struct RunSearch<'s> {
     machine: &'s Machine<'s>,
     tick: f64,
-    times: &'s Limits,
+    times: &'s Times,
     /// Each with the longest times in the states: see [`Times::progress`].
     known: HashMap<Passed, f64>,
     /// The runs that have not been continued: first those that come to something new, and of them those with the fewest ticks.
@@ -84,7 +84,7 @@ struct RunSearch<'s> {
 
 /// The times, in seconds, with which conditions compare the times in states.
 #[derive(Default)]
-struct Limits {
+struct Times {
     /// All of them, in order.
     all: Vec<f64>,
     /// The longest of each state.
@@ -93,7 +93,7 @@ struct Limits {
     within: f64,
 }
 
-impl Limits {
+impl Times {
     fn of(machine: &Machine<'_>) -> Self {
         let mut times = Self::default();
         for state in machine.outline.states() {
@@ -160,7 +160,7 @@ pub(super) fn violations(machine: &Machine<'_>, wanted: BTreeSet<String>) -> BTr
         names.map(move |name| (name, run.witness.clone()))
     };
     let mut wanted = wanted.collect();
-    search(machine, shortest(machine), &Limits::of(machine), &mut wanted, Vec::new())
+    search(machine, shortest(machine), &Times::of(machine), &mut wanted, Vec::new())
         .runs
         .into_iter()
         .flat_map(names)
@@ -171,7 +171,7 @@ pub(super) fn violations(machine: &Machine<'_>, wanted: BTreeSet<String>) -> BTr
 /// ticks.
 pub(super) fn takes(machine: &Machine<'_>, wanted: impl Iterator<Item = ExitId>) -> Found {
     let numbers = machine.stage.as_ref().map(|stage| stage.numbers()).unwrap_or_default();
-    let (mut wanted, times) = (wanted.map(Goal::Takes).collect(), Limits::of(machine));
+    let (mut wanted, times) = (wanted.map(Goal::Takes).collect(), Times::of(machine));
     let mut tick = shortest(machine);
     let mut found = search(machine, tick, &times, &mut wanted, numbers.clone());
     let is_too_long = |tick: f64| times.last() > tick * f64::from(MOST_QUIET) * 0.9;
@@ -190,13 +190,7 @@ pub(super) fn takes(machine: &Machine<'_>, wanted: impl Iterator<Item = ExitId>)
     found
 }
 
-fn search(
-    machine: &Machine<'_>,
-    tick: f64,
-    times: &Limits,
-    wanted: &mut BTreeSet<Goal>,
-    numbers: Vec<String>,
-) -> Found {
+fn search(machine: &Machine<'_>, tick: f64, times: &Times, wanted: &mut BTreeSet<Goal>, numbers: Vec<String>) -> Found {
     let Some(stage) = machine.stage.as_ref().filter(|_| !wanted.is_empty()) else { return Found::default() };
     let mut runs = Vec::new();
     let (known, waiting, reached, longest) = (HashMap::new(), BTreeMap::new(), BTreeMap::new(), HashMap::new());
