@@ -25,17 +25,11 @@ impl<N, F> Reading<N, F> {
     }
 
     pub(crate) fn number(self) -> Option<N> {
-        match self {
-            Self::Number(number) => Some(number),
-            Self::Flag(_) => None,
-        }
+        if let Self::Number(number) = self { Some(number) } else { None }
     }
 
     pub(crate) fn flag(self) -> Option<F> {
-        match self {
-            Self::Number(_) => None,
-            Self::Flag(flag) => Some(flag),
-        }
+        if let Self::Flag(flag) = self { Some(flag) } else { None }
     }
 }
 

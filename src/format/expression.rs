@@ -223,18 +223,12 @@ impl When {
     /// Returns the script, if the condition is a script.
     #[cfg(feature = "script")]
     pub(crate) fn script(&self) -> Option<&Name> {
-        match self {
-            Self::Script(script) => Some(script),
-            Self::Expr { .. } => None,
-        }
+        if let Self::Script(script) = self { Some(script) } else { None }
     }
 
     /// Returns the expression. `None` for a script.
     fn expr(&self) -> Option<&Expr> {
-        match self {
-            Self::Expr { expr, .. } => Some(expr),
-            Self::Script(_) => None,
-        }
+        if let Self::Expr { expr, .. } = self { Some(expr) } else { None }
     }
 
     /// Returns where the value with this name is first used.
