@@ -220,7 +220,7 @@ impl StageRun for PlayedMachine {
         machine.update(actor, now);
         *violated =
             machine.with(actor, now, |actor, fsm, now| replay.definition.check_properties(watch, actor, fsm, now));
-        // A machine that goes in a circle stops later in a game than here.
+        // Here, a machine that changes in a circle reaches the limit earlier than in a game.
         !actor.has_drawn && actor.changes.len() < MOST_AT_ONCE as usize
     }
 

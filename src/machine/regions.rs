@@ -21,7 +21,8 @@ static OPENED: AtomicUsize = AtomicUsize::new(0);
 
 /// The open regions of a composite state.
 pub(crate) struct Regions<T: Owner> {
-    /// A number that no other open regions have. So whatever refers to a region finds out that it has been closed since.
+    /// A number that no other open regions have. A reference to a region contains the number, so it can be seen whether the
+    /// region has been closed since.
     pub(crate) stamp: usize,
     pub(super) list: Vec<Region<T>>,
 }
@@ -29,14 +30,14 @@ pub(crate) struct Regions<T: Owner> {
 /// An open region. Its seat is empty until its initial state is entered, and while `Single` works on the seat.
 pub(super) struct Region<T: Owner> {
     pub(super) seat: Seat<T>,
-    /// The values that `Single` has of the region while it works on the region's seat.
+    /// The values of `made` and `kept` for this region, while `Single` works on another seat.
     pub(super) made: u32,
     pub(super) kept: usize,
     /// The memory for the seat around it, for the next time that `Single` works on the region's seat.
     pub(super) spare: Option<Box<Outer<T>>>,
 }
 
-/// Which region of which open regions.
+/// Identifies an open region.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct RegionId {
     pub(crate) stamp: usize,
@@ -53,7 +54,7 @@ pub(crate) struct InRegion<T: Owner> {
 }
 
 impl<T: Owner> InRegion<T> {
-    /// Returns whether it was made in a region, not in one around or inside it.
+    /// Returns whether the request was made in this region itself, not in a region around or inside it.
     pub(super) fn is_of(&self, region: RegionId) -> bool {
         self.at.as_deref().and_then(<[RegionId]>::last) == Some(&region)
     }
@@ -150,9 +151,9 @@ impl<T: Owner> Outer<T> {
 pub(crate) struct Around<'v, T: Owner> {
     /// The seat of the state whose region it is.
     pub(super) seat: &'v Seat<T>,
-    /// The seats around that one.
+    /// The seats around `seat`, while `Single` works on the region's seat.
     pub(super) outer: Option<&'v Outer<T>>,
-    /// The seats around that one, outermost first, if `Single` does not work on the seat of the region.
+    /// The seats around `seat`, outermost first, while `Single` does not work on the region's seat.
     pub(super) further: &'v [&'v Seat<T>],
 }
 
@@ -293,7 +294,7 @@ impl<T: Owner> Seat<T> {
                 if seat.depth() == 0 {
                     seat.entered_at = entered_at;
                 }
-                // So a change under way in the region notices it.
+                // These values show a change under way in the region that the path has changed.
                 (*made, *kept) = (made.wrapping_add(1), 0);
                 seat.place_regions(inside);
             }

@@ -42,7 +42,7 @@ use crate::state::{Place, State, StateRef};
 /// change of nested states in a region takes 6.1 kB: together 1.95 MB.
 pub(crate) const MOST_NESTED_CALLS: u16 = 320;
 
-/// How many changes and messages to oneself, the last before a limit, the error about a cycle may name.
+/// The maximum number of changes and messages to oneself that the error about a cycle names: the last ones before the limit.
 const MOST_NAMED: u16 = 32;
 
 /// Why requests made in `exit` are refused (rule 12).
@@ -122,8 +122,8 @@ impl<T: Owner> Single<'_, T> {
         is_handled
     }
 
-    /// Begins a call within a callback. Returns whether it is nested in no more other calls than allowed (rule 13). If not, drops
-    /// all requests and logs an error. The number of calls is restored at the end of the call by its caller.
+    /// Begins a call within a callback. Returns `false` if it is nested in more calls than allowed (rule 13); then drops all
+    /// requests and logs an error. The caller restores the number of calls when the call ends.
     #[inline]
     fn may_nest(&mut self, request: &dyn fmt::Display, owner: &T) -> bool {
         let may_nest = self.nested < MOST_NESTED_CALLS;
@@ -494,8 +494,8 @@ struct Plan<'p, T: Owner> {
 
 /// One owner's change. It is compiled twice: without regions and actions, nothing of them is left.
 ///
-/// In release builds, each step is compiled into its caller and no reference to this value leaves it, so that what the caller knows
-/// of a change costs nothing to find out again. In debug builds, only `enter` is: during the other steps, no change is nested.
+/// In release builds, each step is inlined into its caller and passes no reference to this value on, so that the compiler uses
+/// what the caller knows about the change. In debug builds, only `enter` is inlined: during the other steps, no change is nested.
 struct OneChange<'c, 'f, 'x, T: Owner, const REGIONS: bool> {
     single: &'c mut Single<'f, T>,
     plan: Plan<'c, T>,
@@ -504,10 +504,10 @@ struct OneChange<'c, 'f, 'x, T: Owner, const REGIONS: bool> {
     /// The current state before the change, if there is one. The caller keeps it, so that its `Drop` does not run during the
     /// change.
     from: Option<&'c StateRef<T>>,
-    /// That state as a trait object, if the change leaves it. It is looked up once, because a lookup takes time; a singleton
-    /// needs none.
+    /// `from` as a trait object, if the change leaves it. It is looked up once, because a lookup takes time; a singleton needs no
+    /// lookup.
     left: Option<&'c dyn State<T>>,
-    /// How many seconds that state had been active.
+    /// How many seconds `from` had been active.
     time_in_state: f64,
     /// The path that a pop resumes.
     resumption: &'c mut Option<Resumption<T>>,
@@ -682,7 +682,7 @@ impl<T: Owner, const REGIONS: bool> Steps for OneChange<'_, '_, '_, T, REGIONS> 
         if REGIONS {
             drop(closed);
         } else {
-            // There are none, so nothing is left to drop.
+            // No regions have been closed, so there is nothing to drop.
             mem::forget(closed);
         }
         single.show(cx);
@@ -720,7 +720,7 @@ impl<T: Owner, const REGIONS: bool> Steps for OneChange<'_, '_, '_, T, REGIONS> 
     }
 }
 
-/// Parts of a change: those that both implementations of [`Steps`], a start or a stop use, and those that rarely run.
+/// The parts of a change that both implementations of [`Steps`], a start or a stop use, and the parts that rarely run.
 impl<T: Owner> Single<'_, T> {
     /// Calls the `exit` of a state or, before a push, its `suspend`.
     #[inline(always)]

@@ -100,8 +100,8 @@ impl<T: Owner> Single<'_, T> {
         (self.outer.is_none() && to.is_none()) || self.move_elsewhere(to.as_deref().unwrap_or_default())
     }
 
-    /// Works on the seat of a region from now on; or, if it has been closed, on that of the innermost region around it that is
-    /// open. Returns whether it was open.
+    /// Works on the seat of a region from now on. If the region has been closed, works on the seat of the innermost open region
+    /// around it, or of the machine. Returns whether the region was open.
     #[inline]
     pub(super) fn move_to(&mut self, to: &[RegionId]) -> bool {
         (self.outer.is_none() && to.is_empty()) || self.move_elsewhere(to)
@@ -140,7 +140,7 @@ impl<T: Owner> Single<'_, T> {
         true
     }
 
-    /// Returns a request as one of the region in which it is made, if it depends on the seat.
+    /// Marks a request with the region in which it is made, if the request depends on the seat.
     #[inline]
     pub(super) fn inside(&self, request: Request<T>) -> Request<T> {
         if self.outer.is_none() { request } else { self.in_region(request) }
@@ -154,7 +154,7 @@ impl<T: Owner> Single<'_, T> {
         Request::InRegion(Box::new(InRegion { at: self.region_path(), request }))
     }
 
-    /// Returns a push or a pop that a state in a region asks for within the call, as one of this region.
+    /// Marks a push or a pop with the region whose state requests it within the call. Returns `None` for other requests.
     #[cold]
     pub(super) fn asked_inside(&self, request: &Request<T>) -> Option<Request<T>> {
         match request {
@@ -174,7 +174,7 @@ impl<T: Owner> Single<'_, T> {
         }
     }
 
-    /// Makes a state of a region, with its ancestors there, the active path of the region's seat, as [`Seat::place`] does.
+    /// Makes a state and its ancestors in a region the active path of the region's seat, as [`Seat::place`] does.
     #[cold]
     pub(super) fn place_inside(&mut self, state: &StateRef<T>) {
         let around = self.outer.as_ref().map_or(0, |outer| outer.path().len());
@@ -182,16 +182,16 @@ impl<T: Owner> Single<'_, T> {
         self.seat.place_path(path.into_iter().skip(around).collect());
     }
 
-    /// Returns the region on whose seat this works.
+    /// Returns the region on whose seat the machine works.
     pub(super) fn region_id(&self) -> Option<RegionId> {
         self.outer.as_ref().map(|outer| outer.id)
     }
 
-    /// Takes the timers of the states that a change leaves out of the queue: those of this seat, all but the outermost `kept`,
-    /// and those of the regions inside. Returns the former.
+    /// Removes the timers of the states that a change leaves from the queue: in this seat, those of all but the outermost `kept`
+    /// states, and in the regions inside, all. Returns the timers of this seat.
     #[cold]
     pub(super) fn end_timers(&mut self, kept: usize, cause: Cause) -> Requests<T> {
-        // A push takes them with it.
+        // A push suspends the states in the regions together with their timers.
         if cause != Cause::Push {
             self.seat.end_inside(&mut self.requests);
         }
@@ -254,7 +254,7 @@ pub(super) struct Visit<'s, 'a, T: Owner> {
     /// Whether a callback has requested anything.
     has_asked: bool,
     stage: OnSeat,
-    /// How many regions lie around the seat of the state whose region it is, if `single` has worked on the region's seat.
+    /// How many regions lie around the composite's seat. It is set when `single` begins to work on the region's seat.
     level: usize,
 }
 
@@ -263,9 +263,9 @@ pub(super) struct Visit<'s, 'a, T: Owner> {
 enum OnSeat {
     /// On the seat around the region's.
     Around,
-    /// On the region's.
+    /// On the seat of the region.
     Inside,
-    /// On one further outside, because the region has been closed.
+    /// On a seat further outside, because the region has been closed.
     Closed,
 }
 
@@ -275,7 +275,7 @@ impl<'s, 'a, T: Owner> Visit<'s, 'a, T> {
         Self { single, nth, has_asked: false, stage: OnSeat::Around, level: 0 }
     }
 
-    /// Works on the region's seat from now on, unless it has been closed.
+    /// Works on the region's seat from now on, unless the region has been closed.
     #[cold]
     pub(super) fn enter(&mut self) -> &mut Single<'a, T> {
         self.has_asked = true;
@@ -287,7 +287,7 @@ impl<'s, 'a, T: Owner> Visit<'s, 'a, T> {
         self.single
     }
 
-    /// Works on the seat around the region from now on, unless it has been closed.
+    /// Works on the seat around the region from now on, unless the region has been closed.
     #[inline]
     pub(super) fn leave(&mut self) {
         if self.stage == OnSeat::Inside {
@@ -312,8 +312,8 @@ impl<'s, 'a, T: Owner> Visit<'s, 'a, T> {
         self.single.seat.rare.as_mut()?.regions.as_mut()?.list.get_mut(self.nth)
     }
 
-    /// Carries out a change to a flat state beside the region's only active state, while nothing but these matters to the change (see
-    /// [`is_alone`](Single::is_alone)). Returns whether the change was made; `None` if the change is another one.
+    /// Carries out a change to a flat state beside the region's only active state, if nothing else matters to the change (see
+    /// [`is_alone`](Single::is_alone)). Returns whether the change was made; `None` if it is not such a change.
     #[inline(never)]
     pub(super) fn change_beside(
         &mut self,
@@ -501,7 +501,7 @@ impl<T: Owner> Machines<T> for Visit<'_, '_, T> {
 /// The seat of an open region.
 struct RegionSeat<'v, 's, 'a, T: Owner> {
     visit: &'v mut Visit<'s, 'a, T>,
-    /// The state whose region it is.
+    /// The state to which the region belongs.
     composite: &'v StateRef<T>,
 }
 
@@ -512,7 +512,7 @@ impl<'a, T: Owner> LoneSeat<'a, T> for RegionSeat<'_, '_, 'a, T> {
         (self.visit.single, Some(self.composite))
     }
 
-    /// Nothing that a batch stores beside the machine's seat depends on a region in which nothing waits.
+    /// Does nothing: a batch stores nothing beside the machine's seat that depends on a region without timers and sleep.
     #[inline(always)]
     fn touch(&mut self) {}
 
@@ -581,7 +581,7 @@ impl<T: Owner> Single<'_, T> {
     }
 }
 
-/// Puts all seats in their places, and drops what a callback has requested to sleep, after a panic.
+/// After a panic, puts all seats back in their places, and drops a callback's request to sleep.
 impl<T: Owner> Drop for Single<'_, T> {
     fn drop(&mut self) {
         let is_cut_short = self.outer.is_some() || self.count != 0 || self.exiting || !self.requests.is_empty();

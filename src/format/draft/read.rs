@@ -183,7 +183,7 @@ impl<'i> DraftReader<'_, 'i> {
         Rc::clone(state.draft.get_or_init(|| Rc::new(self.state(&state.key, &state.value))))
     }
 
-    /// Reports keys outside of the machines that belong to no machine, because the file has several.
+    /// Reports keys outside of `[machines]` in a file with several machines: such a key belongs to no machine.
     fn of_no_machine(&mut self, file: &Table<'i>, machines: &SpannedValue<'i>) {
         let named =
             machines.get_ref().as_table().into_iter().flat_map(Table::keys).min_by_key(|name| name.span().start);
@@ -511,7 +511,7 @@ impl<'i> DraftReader<'_, 'i> {
         (exit.get(key).and_then(|state| self.string(state, &format!("`{key}`"))), leads)
     }
 
-    /// Reads the number of an exit by which its state chooses. Reports a number by which it does not.
+    /// Reads the `score` or `weight` of an exit, if its state chooses by it. Reports the key by which the state does not choose.
     fn rank(&mut self, exit: &Table<'_>, choose: Choose) -> Option<Rank> {
         for by in [Choose::Best, Choose::Random] {
             let Some((at, _)) = exit.get_key_value(by.key()).filter(|_| by != choose) else { continue };

@@ -16,7 +16,7 @@ use crate::format::outline::{ExitId, StateId};
 use crate::format::property::PropertyRule;
 use crate::span::Span;
 
-/// The maximum number of innermost states for which it is found out to which states an exit with `"$previous"` leads.
+/// The maximum number of innermost states for which the targets of exits with `"$previous"` are determined.
 const MOST_WITH_BEFORE: usize = 300;
 
 /// What can still happen before the end of the tick in which a state is left.
@@ -30,14 +30,14 @@ enum Left {
     Entry,
 }
 
-/// A property with `within`, and the machine of which it is to be proved.
+/// A property with `within`, and the machine for which it is to be proved.
 pub(super) struct InTime<'m> {
     machine: &'m Machine<'m>,
     reached: &'m Reached,
     rule: &'m PropertyRule,
     within: f64,
-    /// For each state that may be active while the time runs, why it may not be left in time. An empty text means that its exits do
-    /// not tell.
+    /// For each state that may be active while the time runs, why it may not be left in time. The text is empty if its exits give
+    /// no reason.
     late: BTreeMap<StateId, Option<String>>,
     /// For each innermost state, those that may have been active before the last change. Empty if this is not known.
     before: BTreeMap<StateId, BTreeSet<StateId>>,
@@ -145,8 +145,8 @@ impl InTime<'_> {
         Some(Claim::all(stays))
     }
 
-    /// Returns what it depends on whether the machine is back in a state, or in another one in which `reach` does not hold, at the
-    /// end of the tick in which the state is left.
+    /// A tick in which a state is left may end in this state again, or in another state in which `reach` does not hold. Returns
+    /// on what this depends. `None` if it certainly does not happen.
     fn begins_again(&self, of: StateId, depth: usize) -> Option<String> {
         let Self { machine, reached, .. } = *self;
         let outline = machine.outline;
@@ -281,7 +281,7 @@ impl InTime<'_> {
         }
     }
 
-    /// Whether an exit leads on as soon as it is open, although it leads back.
+    /// Whether an exit that leads back certainly changes the state as soon as it is open.
     fn surely_leads(&self, id: ExitId, path: &[StateId]) -> bool {
         let Self { machine, reached, .. } = *self;
         let (exit, of) = (machine.exit(id), machine.state(id.of));
@@ -334,7 +334,7 @@ impl InTime<'_> {
         }
     }
 
-    /// Returns what a property depends on if an exit leads back, and possibly does not.
+    /// Returns what a property depends on if an exit that leads back may not change the state although it is open.
     fn leads_back_in(&self, path: &[StateId]) -> Option<String> {
         let machine = self.machine;
         let leads_back = |id: &ExitId| machine.exit(*id).leads != Leads::To && !self.surely_leads(*id, path);

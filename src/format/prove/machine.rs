@@ -128,7 +128,7 @@ impl<'o> Machine<'o> {
         let mut limits = BTreeMap::new();
         claim.visit(&mut |(quantity, _)| {
             if let Quantity::Number(value) = quantity {
-                // What the file writes may lie beside the range.
+                // Exits and states of the file may set a value outside of its range.
                 let is_written = self.acted_on.values.contains(&**value) || self.outline.is_written(value);
                 limits.extend(ranges.get(&**value).filter(|_| !is_written).map(|range| (value, range)));
             }

@@ -31,7 +31,7 @@ const CHANCES: [f64; 8] = [0.5, 0.01, 0.15, 0.3, 0.4, 0.6, 0.8, 0.97];
 /// The random number while a run waits: few chances are so likely.
 const WAITING: f64 = 0.6;
 
-/// The numbers that values are set to where the conditions of an exit do not say what it takes, for example because of a score.
+/// The numbers that are tried for a value if the conditions of an exit do not determine it, for example because of a score.
 const PROBES: [f64; 6] = [1.0, -1.0, 10.0, 100.0, -100.0, 0.0];
 
 /// What a run does in its last tick.
@@ -60,17 +60,18 @@ struct Played {
     taken: Vec<ExitId>,
 }
 
-/// The active states, each with the number of times that will have passed in it at the next tick; and the same for the properties
-/// that wait.
+/// The active states, each with how many of the times in [`Times`] will have passed in it at the next tick. Then the same for
+/// each property: `None` if it does not wait.
 type Passed = (Vec<(StateId, usize)>, Vec<Option<usize>>);
 
 struct RunSearch<'s> {
     machine: &'s Machine<'s>,
     tick: f64,
     times: &'s Times,
-    /// Each with the longest times in the states: see [`Times::progress`].
+    /// The situations that runs have reached, each with the greatest [`Times::progress`].
     known: HashMap<Passed, f64>,
-    /// The runs that have not been continued: first those that come to something new, and of them those with the fewest ticks.
+    /// The runs that have not been continued, in the order of their turns: runs that reach something new come first, then runs
+    /// with fewer ticks.
     waiting: BTreeMap<(bool, u32, u32), Played>,
     left: u32,
     /// The states that runs have reached, each with the longest time in it, in seconds.
@@ -85,9 +86,9 @@ struct RunSearch<'s> {
 /// The times, in seconds, with which conditions compare the times in states.
 #[derive(Default)]
 struct Times {
-    /// All of them, in order.
+    /// All times, in ascending order.
     all: Vec<f64>,
-    /// The longest of each state.
+    /// The longest time of each state.
     most: HashMap<StateId, f64>,
     /// The longest time that a property allows.
     within: f64,
@@ -148,7 +149,7 @@ pub(super) struct Found {
 /// Searches for runs that violate properties, given by their names. Returns a shortest one for each property, as far as they are
 /// found: no run with fewer ticks of this length is found.
 pub(super) fn violations(machine: &Machine<'_>, wanted: BTreeSet<String>) -> BTreeMap<String, Witness> {
-    // A script may answer and do something else than in the run, which has none.
+    // The run has no scripts. In the game, a script may answer differently, and may act.
     let asks_scripts = machine.outline.mentions().iter().any(|mention| *mention.meaning() == Meaning::Script);
     if asks_scripts || machine.has_script || machine.may_refuse {
         return BTreeMap::new();
@@ -341,12 +342,12 @@ impl RunSearch<'_> {
                 let least = self.reached.entry(goal).or_insert(played.next);
                 *least = played.next.min(*least);
             }
-            // Each run has been played for a tick of its own.
+            // At least one tick is played for each run, so the last part of the key is unique.
             self.waiting.insert((!is_first, played.next, MOST_TICKS - self.left), played);
         }
     }
 
-    /// Whether the last tick of a run reaches a goal, and no run with as few ticks does.
+    /// Whether the last tick of a run reaches a goal that no run with as few ticks has reached.
     fn reaches_goal(&self, played: &Played) -> bool {
         let is_first = |goal: &Goal| self.reached.get(goal).is_none_or(|least| played.next < *least);
         played.goals().any(|goal| self.wanted.contains(&goal) && is_first(&goal))
@@ -354,7 +355,7 @@ impl RunSearch<'_> {
 
     fn passed(&self, scene: &Scene<'_>) -> Passed {
         let count = |time: f64| self.times.all.iter().filter(|passed| **passed <= time).count();
-        // A condition may ask for more than a time, or for exactly this time.
+        // A condition may require that more than a time has passed, or exactly this time.
         let passed = |time: f64| count(time + 1e-9) + count(time - 1e-9);
         let active = scene.active.iter().map(|(id, time)| (*id, passed(*time)));
         (active.collect(), scene.waited.iter().map(|waited| waited.map(passed)).collect())

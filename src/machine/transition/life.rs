@@ -49,7 +49,7 @@ impl<T: Owner> Single<'_, T> {
         self.seat.replace(0, path[0].clone(), now::<T>(cx));
         drop(closed);
         self.show(cx);
-        // A start is no change, so it is not reported how far it has come (rule 1).
+        // A start is no change, so the state in which it ends is not reported (rule 1).
         let _ = self.enter_all::<true>((0, path), regions, Cause::Change, &mut None, owner, cx);
     }
 
@@ -211,7 +211,7 @@ impl<T: Owner> Single<'_, T> {
                 around
             } else {
                 if outer.is_none() {
-                    // Nothing is left to drop. `forget` saves the call for this.
+                    // `outer` has nothing to drop. `forget` saves the call.
                     mem::forget(outer);
                 }
                 return;
@@ -367,9 +367,9 @@ impl<T: Owner> Single<'_, T> {
 
 /// To which states a message is still to be offered.
 struct Offer {
-    /// How many of the active states, from the outermost, it has not been offered to yet.
+    /// How many of the active states, from the outermost, have not been offered the message yet.
     left: usize,
-    /// Whether it has not been offered to the global state yet, if there is one.
+    /// Whether the global state, if there is one, has not been offered the message yet.
     is_for_global: bool,
     is_handled: bool,
     /// The value of `single.kept` before the offer began.
@@ -379,7 +379,7 @@ struct Offer {
 /// To which states in regions a message is still to be offered.
 struct InsideOffer {
     regions: RegionOffers,
-    /// The regions around the state that it was offered to last, outermost first.
+    /// The regions around the state that was offered the message last, outermost first.
     levels: Vec<LevelOffer>,
 }
 
@@ -399,7 +399,7 @@ struct LevelOffer {
     kept_outside: usize,
 }
 
-/// Which of the regions of one composite are still to come.
+/// The regions of one composite whose states have not been offered the message yet.
 struct RegionOffers {
     stamp: Option<usize>,
     next: usize,
@@ -415,7 +415,7 @@ impl RegionOffers {
         self.next < self.count
     }
 
-    /// Returns the next region, unless the composite whose open regions have a stamp is another one by now.
+    /// Returns the next region. `None` if the regions have been closed, or opened again with another stamp.
     fn next(&mut self, stamp: Option<usize>) -> Option<RegionId> {
         let stamp = stamp.filter(|_| self.goes_on() && stamp == self.stamp)?;
         self.next += 1;

@@ -54,8 +54,8 @@ pub(in crate::machine) trait LoneState<T: Owner> {
     fn drop_ref(reference: StateRef<T>);
 }
 
-/// To make a reference to a singleton costs nothing. Dropping one does nothing; `ManuallyDrop` and `forget` save the check for
-/// this.
+/// Making a reference to a singleton costs nothing, and dropping it does nothing. `ManuallyDrop` and `forget` save the check
+/// whether there is anything to drop.
 impl<T: Owner> LoneState<T> for &'static dyn State<T> {
     #[inline(always)]
     fn state(&self) -> &dyn State<T> {
@@ -78,7 +78,7 @@ impl<T: Owner> LoneState<T> for &'static dyn State<T> {
     }
 }
 
-/// A reference to any state, with its trait object: to look it up takes time.
+/// A reference to any state, with its trait object, because looking it up takes time.
 impl<T: Owner> LoneState<T> for (&StateRef<T>, &dyn State<T>) {
     #[inline(always)]
     fn state(&self) -> &dyn State<T> {
@@ -116,7 +116,8 @@ pub(in crate::machine) trait LoneSeat<'a, T: Owner> {
     fn fsm(&mut self) -> Fsm<'_, T>;
     /// Ends a callback.
     fn end_callback(&mut self);
-    /// Returns whether a callback has made a change in the seat, or has closed its region. The last change before was the `made`-th.
+    /// Returns whether a callback has made a change in the seat, or has closed its region. `made` is the number of changes before
+    /// the callback.
     fn has_changed(&mut self, made: u32) -> bool;
     /// Tells the callbacks and the observer around the change that it has been made.
     fn show(&mut self, cx: &mut T::Context<'_>);
