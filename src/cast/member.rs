@@ -1,6 +1,7 @@
 //! What a cast does with each member, regardless of the owner's type.
 
 use alloc::borrow::Cow;
+use core::any::TypeId;
 
 use downcast_rs::Downcast;
 
@@ -29,6 +30,8 @@ pub(super) trait Member<K, M, C>: Downcast + Send + Sync {
     fn set_watch(&mut self, index: Option<usize>);
     /// Records the machine's active states in the slot.
     fn show(&self, slot: &mut Slot<K, M, C>);
+    /// Returns the type of the owner.
+    fn owner(&self) -> TypeId;
     fn state_name(&self) -> Option<Cow<'_, str>>;
     fn report(&self, cx: &C) -> MachineReport;
 }
@@ -73,6 +76,10 @@ where
 
     fn show(&self, slot: &mut Slot<K, M, C>) {
         slot.see(self.machine().seat());
+    }
+
+    fn owner(&self) -> TypeId {
+        TypeId::of::<T>()
     }
 
     fn state_name(&self) -> Option<Cow<'_, str>> {

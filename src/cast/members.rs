@@ -4,7 +4,6 @@ use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
-use core::any::TypeId;
 use core::fmt;
 use core::time::Duration;
 
@@ -148,14 +147,6 @@ impl<K, M, C> Members<K, M, C> {
         self.slots.get_mut(index)?.as_mut()
     }
 
-    /// Returns whether telegrams wait for the member at an index or, if no turn is under way, for the end of the outermost
-    /// turn.
-    #[inline]
-    pub(super) fn has_put_off(&self, index: usize) -> bool {
-        let slot = self.slots.get(index).and_then(Option::as_ref);
-        slot.is_some_and(|slot| !slot.put_off.is_empty()) || (self.depth == 0 && !self.after_turn.is_empty())
-    }
-
     /// Ends an outermost turn, after all telegrams that it led to.
     #[inline]
     pub(super) fn end_outermost_turn(&mut self) {
@@ -185,6 +176,7 @@ impl<K, M, C> Members<K, M, C> {
     }
 
     /// Empties the slot of a member that has left. Returns the slot.
+    #[cold]
     pub(super) fn empty_slot(&mut self, index: usize) -> Option<Slot<K, M, C>> {
         let slot = self.slots.get_mut(index)?.take();
         self.close_holes();
@@ -196,7 +188,7 @@ impl<K: Ord + 'static, M: 'static, C: 'static> Members<K, M, C> {
     /// Returns the next telegram that was put off for the member at an index. `None` while the member is acting.
     pub(super) fn next_put_off(&mut self, index: usize) -> Option<PutOff<K, M>> {
         let slot = self.slot_mut(index).filter(|slot| !slot.is_acting())?;
-        slot.put_off.pop_front()
+        slot.put_off.as_mut()?.pop_front()
     }
 
     /// Returns whether there is a member with that key, acting or not.
@@ -292,7 +284,7 @@ impl<K: Ord + 'static, M: 'static, C: 'static> Members<K, M, C> {
     /// [acting](crate::Cast#who-is-acting).
     pub fn get<T: Owner>(&self, key: &K) -> Result<&Agent<T>, Unavailable> {
         let slot = self.slot_of(key).ok_or(Unavailable::Unknown)?;
-        if slot.owner != TypeId::of::<T>() {
+        if !slot.is_of::<T>() {
             return Err(Unavailable::WrongType);
         }
         let member = slot.member().ok_or(Unavailable::Acting)?;
@@ -339,7 +331,7 @@ impl<K: Ord + 'static, M: 'static, C: 'static> Members<K, M, C> {
     /// ```
     #[must_use = "iterators are lazy"]
     pub fn iter<T: Owner>(&self) -> impl DoubleEndedIterator<Item = (&K, &Agent<T>)> {
-        let slots = self.slots.iter().flatten().filter(|slot| !slot.is_dismissed && slot.owner == TypeId::of::<T>());
+        let slots = self.slots.iter().flatten().filter(|slot| !slot.is_dismissed && slot.is_of::<T>());
         slots.filter_map(|slot| Some((&slot.key, slot.member()?.as_any().downcast_ref()?)))
     }
 
@@ -347,7 +339,7 @@ impl<K: Ord + 'static, M: 'static, C: 'static> Members<K, M, C> {
     #[must_use = "iterators are lazy"]
     pub fn iter_mut<T: Owner>(&mut self) -> impl DoubleEndedIterator<Item = (&K, &mut Agent<T>)> {
         let slots = self.slots.iter_mut().flatten();
-        let slots = slots.filter(|slot| !slot.is_dismissed && slot.owner == TypeId::of::<T>());
+        let slots = slots.filter(|slot| !slot.is_dismissed && slot.is_of::<T>());
         slots.filter_map(|slot| {
             let (key, member) = slot.key_and_member_mut();
             Some((key, member?.as_any_mut().downcast_mut()?))
@@ -387,7 +379,7 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, C: 'static> Members<K, M
             return Err(KeyTaken { key, agent });
         }
         self.indices.insert(key.clone(), number);
-        self.slots.push(Some(Slot::new(key, TypeId::of::<T>(), Box::new(agent))));
+        self.slots.push(Some(Slot::new(key, Box::new(agent))));
         Ok(index)
     }
 

@@ -1,8 +1,6 @@
 //! How an acting member rejoins its cast for the length of a call.
 
 use alloc::boxed::Box;
-use alloc::collections::VecDeque;
-use core::any::TypeId;
 use core::{mem, ptr};
 
 use log::{error, warn};
@@ -10,8 +8,7 @@ use log::{error, warn};
 use super::TELEGRAMS;
 use super::context::CastContext;
 use super::members::Members;
-use super::put_off::PutOff;
-use super::slot::Presence;
+use super::slot::{Presence, PutOffQueue};
 use super::unavailable::NotActing;
 use crate::fsm::Fsm;
 use crate::machine::agent::Agent;
@@ -21,7 +18,7 @@ use crate::machine::state_machine::StateMachine;
 use crate::message::Telegram;
 use crate::owner::Owner;
 
-impl<K: Ord, M, C> Members<K, M, C> {
+impl<K: Ord + 'static, M: 'static, C: 'static> Members<K, M, C> {
     /// Returns the index of the member whose callback got this owner and this handle.
     pub(super) fn acting<T: Owner>(&mut self, key: &K, owner: &T, fsm: &Fsm<'_, T>) -> Result<usize, NotActing> {
         let index = *self.indices.get(key).ok_or(NotActing::Unknown)? as usize;
@@ -31,7 +28,7 @@ impl<K: Ord, M, C> Members<K, M, C> {
         // An owner of size zero can have any address.
         let is_owner = size_of::<T>() == 0 || ptr::from_ref(owner).addr() == address + owner_at;
         let is_seat = fsm.seat().is_some_and(|seat| ptr::from_ref(seat).addr() == address + seat_at);
-        if slot.owner == TypeId::of::<T>() && is_owner && is_seat { Ok(index) } else { Err(NotActing::AnotherOwner) }
+        if slot.is_of::<T>() && is_owner && is_seat { Ok(index) } else { Err(NotActing::AnotherOwner) }
     }
 }
 
@@ -45,7 +42,7 @@ pub(super) struct Rejoined<'r, C: CastContext, T: Owner> {
     /// The address of the agent from which the callback got its owner.
     address: usize,
     /// Telegrams that were put off until the end of the callback's turn.
-    put_off: VecDeque<PutOff<C::Key, C::Message>>,
+    put_off: PutOffQueue<C::Key, C::Message>,
 }
 
 impl<'r, C, T> Rejoined<'r, C, T>
@@ -68,7 +65,7 @@ where
         let agent = Agent::new(mem::replace(owner, placeholder), machine);
         slot.presence = Presence::Here(Box::new(agent));
         slot.forget_sight();
-        let put_off = mem::take(&mut slot.put_off);
+        let put_off = slot.put_off.take();
         Some(Self { cx, index, owner, seat, settings, address, put_off })
     }
 }
@@ -93,8 +90,9 @@ impl<C: CastContext, T: Owner> Drop for Rejoined<'_, C, T> {
         }
         *self.seat = machine.into_seat();
         slot.see(&*self.seat);
-        let meanwhile = mem::replace(&mut slot.put_off, mem::take(&mut self.put_off));
-        slot.put_off.extend(meanwhile);
+        if let Some(meanwhile) = mem::replace(&mut slot.put_off, self.put_off.take()) {
+            slot.put_off(*meanwhile);
+        }
         if slot.is_dismissed {
             slot.drop_put_off();
         }

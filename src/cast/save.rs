@@ -31,8 +31,9 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, C: CastContext<Key = K, 
         for slot in self.slots.iter().flatten() {
             let acting = || SaveError::Acting { member: format!("{:?}", slot.key) };
             let member = slot.member().filter(|_| slot.turns == 0).ok_or_else(acting)?;
-            let (of, owner, machine) = book.save(slot.owner, member.as_any(), &slot.key, self.now())?;
-            let put_off = slot.put_off.iter().map(|put_off| borrowed(&put_off.telegram)).collect();
+            let (of, owner, machine) = book.save(member.owner(), member.as_any(), &slot.key, self.now())?;
+            let put_off = slot.put_off.as_deref().into_iter().flatten();
+            let put_off = put_off.map(|put_off| borrowed(&put_off.telegram)).collect();
             members.push(SavedMember { key: slot.key.clone(), of, owner, machine, put_off });
         }
         let after_turn = self.after_turn.iter().map(|put_off| borrowed(&put_off.telegram)).collect();
@@ -60,7 +61,7 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, C: CastContext<Key = K, 
             let put_off = mem::take(&mut member.put_off);
             book.load(&mut loaded, member)?;
             if let Some(slot) = loaded.slot_mut(index) {
-                slot.put_off.extend(put_off.into_iter().map(wait));
+                slot.put_off(put_off.into_iter().map(wait));
             }
         }
         loaded.after_turn.extend(after_turn.into_iter().map(wait));

@@ -20,8 +20,6 @@ use crate::state::{State, same};
 
 pub(super) struct Slot<K, M, C> {
     pub(super) key: K,
-    /// The type of the member's owner. It is known even while the member is lent.
-    pub(super) owner: TypeId,
     pub(super) presence: Presence<K, M, C>,
     /// How many turns of the member are under way, nested in each other.
     pub(super) turns: u32,
@@ -31,8 +29,12 @@ pub(super) struct Slot<K, M, C> {
     /// The active states when the machine was last looked at. `None` if it never was.
     seen: Option<Box<dyn AnySeen>>,
     /// Telegrams that have arrived while the member was acting.
-    pub(super) put_off: VecDeque<PutOff<K, M>>,
+    pub(super) put_off: PutOffQueue<K, M>,
 }
+
+/// Few members have telegrams that were put off. Behind a pointer, the slots stay small, so that more of them are in the processor's
+/// cache.
+pub(super) type PutOffQueue<K, M> = Option<Box<VecDeque<PutOff<K, M>>>>;
 
 pub(super) enum Presence<K, M, C> {
     Here(Box<AnyMember<K, M, C>>),
@@ -51,17 +53,28 @@ enum Sight {
     Passing,
 }
 
+impl<K, M, C> Slot<K, M, C> {
+    /// Puts telegrams off after those that wait already.
+    pub(super) fn put_off(&mut self, telegrams: impl IntoIterator<Item = PutOff<K, M>>) {
+        self.put_off.get_or_insert_default().extend(telegrams);
+    }
+
+    #[inline]
+    pub(super) fn has_put_off(&self) -> bool {
+        self.put_off.as_ref().is_some_and(|put_off| !put_off.is_empty())
+    }
+}
+
 impl<K: 'static, M: 'static, C: 'static> Slot<K, M, C> {
-    pub(super) fn new(key: K, owner: TypeId, member: Box<AnyMember<K, M, C>>) -> Self {
+    pub(super) fn new(key: K, member: Box<AnyMember<K, M, C>>) -> Self {
         Self {
             key,
-            owner,
             presence: Presence::Here(member),
             turns: 0,
             is_dismissed: false,
             sight: Sight::Stale,
             seen: None,
-            put_off: VecDeque::new(),
+            put_off: None,
         }
     }
 
@@ -89,7 +102,7 @@ impl<K: 'static, M: 'static, C: 'static> Slot<K, M, C> {
     where
         K: fmt::Debug,
     {
-        for PutOff { telegram, .. } in self.put_off.drain(..) {
+        for PutOff { telegram, .. } in self.put_off.take().into_iter().flat_map(|put_off| *put_off) {
             warn!(target: TELEGRAMS, "{}", UnknownReceiver { telegram });
         }
     }
@@ -98,6 +111,14 @@ impl<K: 'static, M: 'static, C: 'static> Slot<K, M, C> {
         match self.presence {
             Presence::Here(member) => Some(member),
             Presence::Acting(_) => None,
+        }
+    }
+
+    /// Returns whether the owner is a `T`. This is known even while the member is lent, because its states have been seen.
+    pub(super) fn is_of<T: Owner>(&self) -> bool {
+        match self.member() {
+            Some(member) => member.owner() == TypeId::of::<T>(),
+            None => self.seen::<T>().is_some(),
         }
     }
 

@@ -23,54 +23,68 @@ type PutOffOf<C> = PutOff<<C as CastContext>::Key, <C as CastContext>::Message>;
 
 /// A turn of a member. The member is taken out of its slot, so that its callbacks can get the whole context.
 ///
-/// `Drop` puts the member back, so that a panic in a callback does not lose it.
+/// `Drop` ends the turn after a panic in a callback, so that the member is not lost.
 struct MemberTurn<'c, C: CastContext> {
     cx: &'c mut C,
     index: usize,
-    /// `None` only within `drop`.
+    /// `None` when the turn is over.
     member: Option<Box<MemberOf<C>>>,
     outer: TelegramCause,
-    is_complete: bool,
 }
 
-impl<'c, C: CastContext> MemberTurn<'c, C> {
-    /// Begins a turn of the member at an index, caused by `cause`. `None` if the member is acting or has left the cast.
+impl<C: CastContext> MemberTurn<'_, C> {
+    /// Puts the member back into its slot. Returns whether telegrams were put off until the end of the turn.
     #[inline]
-    fn begin(cx: &'c mut C, index: usize, cause: TelegramCause) -> Option<Self> {
-        let members = cx.members_mut();
-        let member = members.slot_mut(index)?.lend()?;
-        members.depth += 1;
-        let outer = mem::replace(&mut members.cause, cause);
-        Some(Self { cx, index, member: Some(member), outer, is_complete: false })
+    fn end(&mut self, member: Box<MemberOf<C>>, is_complete: bool) -> bool {
+        let members = self.cx.members_mut();
+        // Saturating, because a callback may have replaced the members.
+        members.depth = members.depth.saturating_sub(1);
+        members.cause = self.outer;
+        let Some(slot) = members.slot_mut(self.index).filter(|slot| slot.is_acting()) else { return false };
+        slot.turns = slot.turns.saturating_sub(1);
+        slot.presence = Presence::Here(member);
+        let has_put_off = slot.has_put_off();
+        // Done last: either call may drop a state, which may panic.
+        if slot.is_dismissed && slot.turns == 0 {
+            members.empty_slot(self.index);
+        } else {
+            slot.end_sight(is_complete);
+        }
+        has_put_off
     }
 
-    #[inline]
-    fn run<R>(mut self, act: impl FnOnce(&mut MemberOf<C>, usize, &mut C) -> R) -> Option<R> {
-        let Self { cx, member, index, .. } = &mut self;
-        let result = act(&mut **member.as_mut()?, *index, cx);
-        self.is_complete = true;
-        Some(result)
+    #[cold]
+    fn end_after_panic(&mut self, member: Box<MemberOf<C>>) {
+        self.end(member, false);
     }
 }
 
 impl<C: CastContext> Drop for MemberTurn<'_, C> {
     #[inline]
     fn drop(&mut self) {
-        let members = self.cx.members_mut();
-        // Saturating, because a callback may have replaced the members.
-        members.depth = members.depth.saturating_sub(1);
-        members.cause = self.outer;
-        let Some(member) = self.member.take() else { return };
-        let Some(slot) = members.slot_mut(self.index).filter(|slot| slot.is_acting()) else { return };
-        slot.turns = slot.turns.saturating_sub(1);
-        slot.presence = Presence::Here(member);
-        // Done last: either call may drop a state, which may panic.
-        if slot.is_dismissed && slot.turns == 0 {
-            members.empty_slot(self.index);
-        } else {
-            slot.end_sight(self.is_complete);
+        if let Some(member) = self.member.take() {
+            self.end_after_panic(member);
         }
     }
+}
+
+/// Gives the member at an index a turn, caused by `cause`. Returns the result, and whether telegrams were put off until its end.
+/// `None` if the member is acting or has left the cast.
+#[inline]
+fn take_turn<C: CastContext, R>(
+    cx: &mut C,
+    index: usize,
+    cause: TelegramCause,
+    act: impl FnOnce(&mut MemberOf<C>, usize, &mut C) -> R,
+) -> Option<(R, bool)> {
+    let members = cx.members_mut();
+    let member = members.slot_mut(index)?.lend()?;
+    members.depth += 1;
+    let outer = mem::replace(&mut members.cause, cause);
+    let mut turn = MemberTurn { cx, index, member: Some(member), outer };
+    let result = act(turn.member.as_deref_mut()?, index, turn.cx);
+    let member = turn.member.take()?;
+    Some((result, turn.end(member, true)))
 }
 
 /// Gives the member at an index a turn, and then delivers the telegrams that were put off until its end. `None` if the
@@ -92,14 +106,15 @@ fn act_because<C: CastContext, R>(
     cause: TelegramCause,
     act: impl FnOnce(&mut MemberOf<C>, usize, &mut C) -> R,
 ) -> Option<R> {
-    let result = MemberTurn::begin(cx, index, cause)?.run(act);
+    let (result, has_put_off) = take_turn(cx, index, cause, act)?;
     let members = cx.members_mut();
-    if members.has_put_off(index) {
+    let is_outermost = members.depth == 0;
+    if has_put_off || (is_outermost && !members.after_turn.is_empty()) {
         deliver_all_put_off(cx, index);
-    } else if members.depth == 0 {
+    } else if is_outermost {
         members.end_outermost_turn();
     }
-    result
+    Some(result)
 }
 
 /// Gives a turn to each current member, in the order in which they joined.
@@ -198,7 +213,7 @@ fn put_off<K: Clone + PartialEq + fmt::Debug, M, C>(
     match members.slots.get_mut(index) {
         Some(Some(slot)) if is_acting => {
             debug!(target: TELEGRAMS, "{sender:?} sends to {receiver:?}: put off, {receiver:?} is acting");
-            slot.put_off.push_back(put_off);
+            slot.put_off([put_off]);
         }
         _ => {
             debug!(target: TELEGRAMS, "{sender:?} sends to {receiver:?}: put off, {MOST_NESTED} turns are nested");
@@ -254,8 +269,8 @@ fn hand_over<C: CastContext>(cx: &mut C, index: usize, put_off: PutOffOf<C>) {
         return;
     }
     let PutOff { cause, telegram } = put_off;
-    let Some(turn) = MemberTurn::begin(cx, index, cause) else { return };
-    let is_handled = turn.run(|member, index, cx| member.receive(&telegram, index, cx)) == Some(true);
+    let receive = |member: &mut MemberOf<C>, index, cx: &mut C| member.receive(&telegram, index, cx);
+    let Some((is_handled, _)) = take_turn(cx, index, cause, receive) else { return };
     tell_received(&telegram, is_handled);
 }
 
