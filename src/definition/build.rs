@@ -128,7 +128,7 @@ pub(crate) fn build<T: Owner>(
 }
 
 /// Returns which states of the old graph stay: the states of the file, and the states in use with their parents and initial
-/// children. If all states stayed, each state that is renamed while a game runs would take more memory.
+/// children. If all states stayed, memory would grow with each state that is renamed while a game runs.
 fn kept<T: Owner>(before: &[Node<T>]) -> Vec<bool> {
     let mut kept: Vec<bool> = before.iter().map(|node| node.gone.is_none() || node.fixed.is_held()).collect();
     let mut waiting: Vec<usize> = (0..before.len()).filter(|index| kept[*index]).collect();
@@ -149,7 +149,7 @@ fn kept<T: Owner>(before: &[Node<T>]) -> Vec<bool> {
 fn exit_to<T: Owner>(to: StateId, outline: &Outline, states: &[Arc<Fixed<T>>]) -> Exit<T> {
     let index = |id: StateId| states[id.index()].index;
     let entered = outline.entered(to);
-    // A change into a state with regions is one to this state (rule 32).
+    // A change that enters a state with regions counts as a change to this state (rule 32).
     let with_regions = entered.iter().find(|id| !outline.state(**id).regions.is_empty());
     let innermost = with_regions.or(entered.last()).copied().unwrap_or(to);
     Exit {
@@ -183,7 +183,7 @@ fn nodes<T: Owner>(
             let gone = Some(lead(&node.fixed));
             Node { fixed: Arc::clone(&node.fixed), content: Arc::clone(&node.content), gone, can_rest: false }
         } else {
-            // A free place for a later state.
+            // The place is free for a later state.
             let fixed = Fixed::new(index, "");
             let to = lead(&fixed);
             Node::without(Arc::new(fixed), to)

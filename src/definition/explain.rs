@@ -434,7 +434,7 @@ impl<'e, T: Owner> Explainer<'e, '_, '_, T> {
         }
     }
 
-    /// Reports the exits of a state that wait for a message. Adds the messages that it handles to those that are `taken` already.
+    /// Reports the exits of a state that wait for a message. Adds the messages that the state handles to `taken`.
     fn messages_of(&mut self, state: &StateRef<T>, message: Option<&T::Message>, taken: &mut HashSet<&'e str>) {
         let Some((decider, content)) = self.decider(state) else { return };
         let decider = Decider { message, ..decider };
@@ -457,7 +457,7 @@ impl<'e, T: Owner> Explainer<'e, '_, '_, T> {
         }
     }
 
-    /// Returns what makes the decisions of a state, and what it decides about. `None` if the state is not in the file.
+    /// Returns the decider of a state, and the content of the state. `None` if the state is not in the file.
     fn decider<'s>(&self, state: &'s StateRef<T>) -> Option<(Decider<'s, T>, &'e Content<T>)>
     where
         'e: 's,
@@ -492,7 +492,7 @@ impl<'e, T: Owner> Explainer<'e, '_, '_, T> {
     }
 
     fn report(&mut self, of: &Decider<'_, T>, exit: &Exit<T>, on: Option<&str>, tried: Option<Minute>) {
-        // A state that is entered again may be one of the game's code.
+        // A state to which an exit leads back may be defined in the game's code.
         let name =
             |index: usize| self.graph.nodes.get(index).map_or("a state".to_owned(), |node| node.fixed.name.clone());
         let active = |depth: usize| self.fsm.active_states().nth(depth).map(ToString::to_string).unwrap_or_default();
@@ -537,7 +537,7 @@ struct Minutes {
     tried: Vec<Minute>,
 }
 
-/// What was recorded of one exit.
+/// The record of one exit.
 struct Minute {
     trial: Trial,
     rank: Option<f64>,

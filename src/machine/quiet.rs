@@ -3,12 +3,12 @@
 /// For how long the active states of a machine have declared that they have nothing to do.
 #[derive(Clone, Copy)]
 pub(crate) struct Quiet {
-    /// The earliest times, in seconds, at which the outermost state has something to do, and at which one of the others has.
-    /// Infinity where no state has declared this.
+    /// The earliest time, in seconds, at which the outermost state has something to do, and the earliest time for the states
+    /// inside it. Infinity if no state has declared a time.
     pub(super) until: [f64; 2],
-    /// The states that have declared this, one bit for each depth.
+    /// The states that have declared a time, one bit for each depth.
     pub(super) states: u64,
-    /// The revision of the states when they declared it. At another revision they may have something to do.
+    /// The revision of the states when they declared the times. At another revision, they may have something to do.
     pub(super) revision: usize,
 }
 
@@ -33,7 +33,7 @@ impl Quiet {
         }
     }
 
-    /// Returns what the states have declared that have nothing to do at a time.
+    /// Returns the declarations of the states that have nothing to do at the time `now`.
     pub(super) fn at(mut self, now: f64) -> Self {
         if now >= self.until[0] {
             self.states &= !OUTERMOST;

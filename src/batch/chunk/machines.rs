@@ -41,7 +41,6 @@ pub(crate) enum Phase<'a, T: Owner> {
 /// The machines of some consecutive owners of one bucket.
 pub(crate) struct ChunkMachines<'a, 'l, T: Owner> {
     pub(crate) rows: &'a Rows<'a, T>,
-    /// `StateRef::NONE` when there is none.
     pub(crate) settings: &'a Settings<T>,
     pub(crate) ledger: &'a mut Ledger<'l, T>,
     /// The slots of the owners to which the handles belong.
@@ -105,8 +104,8 @@ impl<T: Owner> ChunkMachines<'_, '_, T> {
         self.rows.states().get(target).is_bulk.then(|| Mover::new(slot, kind, target))
     }
 
-    /// Returns whether a mover says all of its request. A mover says neither that a state is only to be ensured, nor the name of a
-    /// state with children. Returns `None` if the request cannot be kept beside the mover, either.
+    /// Returns whether a mover contains its whole request. A mover contains neither that a state is only to be ensured, nor the
+    /// name of a state with children. Returns `None` if the request cannot be kept beside the mover, either.
     fn is_whole(&self, mover: Mover, request: &Request<T>) -> Option<bool> {
         let is_target = |to: &StateRef<T>| *self.rows.states().get(mover.target()).state() == *to;
         let (is_whole, to) = match request {
@@ -120,8 +119,8 @@ impl<T: Owner> ChunkMachines<'_, '_, T> {
 
     /// Returns the number of the state in which a change to `to` ends, if the change can be made in bulk.
     fn innermost_of(&mut self, to: &StateRef<T>) -> Option<u32> {
-        // This call is only for its note of an unknown `to`. It comes first, because whether the end of the change is known
-        // depends on which owners have been updated before, and the note must not depend on that.
+        // This call only notes an unknown `to`. It comes first, so that the note does not depend on which owners have been
+        // updated before: whether the end of the change is known does depend on this.
         self.number_of(to);
         self.rows.states().innermost_of(self.rows.known(), to)
     }

@@ -132,8 +132,8 @@ impl<T: Owner> Pass<T> {
         }
     }
 
-    /// Calls `after_update` for the owners of a chunk that have neither changed in bulk nor finished their tick alone: for these
-    /// owners it has been called.
+    /// Calls `after_update` for the owners of a chunk for which it has not been called: those that have neither changed in bulk
+    /// nor finished their tick alone.
     fn end_ticks(&mut self, chunk: &mut Chunk<'_, T>, cx: &mut T::Context<'_>) {
         let Self { asked, outcome, finished, has_after_update, .. } = self;
         let ChunkOutcome { movers, individuals, unmet, notes, panic, .. } = outcome;

@@ -97,7 +97,7 @@ fn average(rows: usize, time: Duration) -> f64 {
 /// The chunks that the calling thread has run alone.
 #[derive(Default)]
 pub(super) struct Alone {
-    /// How many these are, from the first one on.
+    /// The number of these chunks. They are the first chunks of the tick.
     pub(super) chunks: usize,
     /// Whether a chunk's outcome has been kept for the end of the tick.
     pub(super) has_kept: bool,

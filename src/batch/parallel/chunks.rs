@@ -21,7 +21,7 @@ const FEW_ROWS: usize = CHUNK / 2;
 #[expect(clippy::struct_excessive_bools, reason = "these are independent facts")]
 pub(super) struct Ticked<T: Owner> {
     pub(super) outcome: ChunkOutcome<T>,
-    /// Whether a mover may have data beside its row that its change ends.
+    /// Whether a mover may have data beside its row that its change removes.
     pub(super) have_more: bool,
     /// Whether a mover leaves or enters a nested state.
     pub(super) are_nested: bool,
@@ -71,7 +71,7 @@ impl<T: Owner> Ticked<T> {
     }
 }
 
-/// A number of rows and chunks: those of one bucket, or those of all buckets before one.
+/// A number of rows and chunks: of one bucket, or of all buckets before a bucket.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Extent {
     pub(super) rows: usize,
@@ -96,8 +96,8 @@ impl<C, R, M: Fn(usize) -> C> Calls<'_, C, R, M> {
         first.or_else(|| panic.catch(|| (self.make)(number)))
     }
 
-    /// Returns whether a chunk is left out because its owners sleep. The first chunk is not, because it has the context with
-    /// which the due changes have been made.
+    /// Returns whether a chunk is left out because its owners sleep. The first chunk is never left out, because the due changes
+    /// have been made with its context.
     fn leaves_out<T: Owner>(&self, number: usize, rows: &Rows<'_, T>) -> bool {
         self.sleepers == Sleepers::TakePartIfDue && number > 0 && rows.are_asleep() && rows.noted.due.is_empty()
     }

@@ -21,8 +21,8 @@ struct Candidate<'e, T: Owner> {
 }
 
 impl<T: Owner> Decider<'_, T> {
-    /// Like [`decide`](Self::decide), by scores or weights: asks all exits whether they hold, and then the guards of those that
-    /// it chooses, until they allow a change. One random number determines all choices of a decision.
+    /// Like [`decide`](Self::decide), by scores or weights: finds all exits that hold, and chooses one after the other until the
+    /// guards allow its change. One random number determines all choices of a decision.
     #[inline(never)]
     pub(super) fn choose<'e>(
         &self,

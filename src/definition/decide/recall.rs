@@ -17,7 +17,8 @@ use crate::machine::transition::regions::Memory;
 use crate::owner::Owner;
 use crate::state::StateRef;
 
-/// Where such an exit leads an owner. The rules are those of the request that it makes (rules 9, 15, 16 and 32).
+/// The change of an exit that leads back, or on top of the current state, for one owner. The rules are those of the request that
+/// it makes (rules 9, 15, 16 and 32).
 pub(crate) struct Recalled<T: Owner> {
     /// The innermost state that is entered or resumed.
     pub(crate) target: StateRef<T>,
@@ -48,9 +49,9 @@ fn inside<T: Owner>(of: &StateRef<T>, active: &[&StateRef<T>]) -> Indices {
     (0..active.len()).rev().filter(is_inside).collect()
 }
 
-/// Returns how many of the first `above` states of a path are active and stay so when a change leads along the path, and which
-/// active states it leaves, innermost first. It leaves what is active in the last state that stays; if this state has regions, only
-/// what is active in the region of the path.
+/// Returns how many of the first `above` states of a path stay active when a change leads along the path, and which active states
+/// it leaves, innermost first. It leaves what is active in the last state that stays; if this state has regions, only what is
+/// active in the region of the path.
 pub(super) fn left_along<T: Owner>(path: &[StateRef<T>], above: usize, active: &[&StateRef<T>]) -> (usize, Indices) {
     let kept = path[..above].iter().take_while(|state| active.contains(state)).count();
     let Some(around) = kept.checked_sub(1).map(|last| &path[last]) else {
@@ -104,8 +105,8 @@ impl<T: Owner> Decider<'_, T> {
         Self::recalled(path, (kept, 0), &memory, left)
     }
 
-    /// Returns where a path leads whose outermost `kept` states stay active, and around which there are `around` states. `memory` has
-    /// what was active last in regions.
+    /// Returns where a path leads. The outermost `kept` states of the path stay active, and `around` states lie around it.
+    /// `memory` has what was active last in regions.
     fn recalled(
         path: Path<T>,
         (kept, around): (usize, usize),
@@ -119,7 +120,7 @@ impl<T: Owner> Decider<'_, T> {
         Some(Recalled { target, left, entered })
     }
 
-    /// Returns the result of trying an exit of this kind, and the state that it names.
+    /// Returns the result of trying an exit that leads back, or on top of the current state, and the state that it names.
     #[inline(never)]
     pub(super) fn try_recalled(
         &self,

@@ -12,9 +12,9 @@ use crate::format::outline::{ExitId, Outline, StateId};
 
 /// Runs of a machine that take its exits, with the exits that none of them takes.
 ///
-/// Each run is a shortest one that takes some exit, as far as the search finds it. Together they take all exits for which a run was
-/// found, and a run that takes only exits of other runs is left out. The machine runs without behaviors, scripts and actions of the
-/// game. A random number is the value `chance` of the rows.
+/// Each run is the shortest run that was found for one of its exits. Together, the runs take all exits for which a run was found.
+/// A run is left out if other runs take all of its exits. The machine runs without behaviors, scripts and actions of the game. A
+/// random number is the value `chance` of the rows.
 ///
 /// # Examples
 ///
@@ -83,7 +83,7 @@ impl ExitRuns {
             run.taken.iter().filter(|id| left.contains(id)).collect::<BTreeSet<_>>().len()
         };
         while !left.is_empty() {
-            // Among those that take the same number of new exits, the shortest is the first.
+            // Of the runs that take equally many new exits, this finds the first one, which is the shortest.
             let Some(at) = (0..found.len()).rev().max_by_key(|at| count(&found[*at], &left)) else { break };
             let FoundRun { witness, mut taken, .. } = found.remove(at);
             taken.retain(|id| left.remove(id));
@@ -161,7 +161,7 @@ impl UntakenExit {
         self.never.as_deref()
     }
 
-    /// Returns why no run was found, if the search can say it.
+    /// Returns why no run was found, if the search knows the reason.
     #[must_use]
     pub fn unfound(&self) -> Option<&str> {
         self.unfound.as_deref()

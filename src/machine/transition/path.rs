@@ -33,9 +33,9 @@ impl From<&'static str> for Misuse {
 }
 
 impl<T: Owner> Single<'_, T> {
-    /// Returns how many states stay active, and the state that a request enters, if it is certain that the request enters only
-    /// this state. The seat is that of the machine itself. Most requests do. `None` says that [`find_route`](Self::find_route)
-    /// must decide, which takes several times as long.
+    /// Returns how many states stay active, and the state that a request enters, if the request certainly enters only this state,
+    /// as most requests do. The seat must be that of the machine itself. If this returns `None`, [`find_route`](Self::find_route)
+    /// decides, which takes several times as long.
     #[inline]
     pub(super) fn near_target(&self, request: &Request<T>) -> Option<(usize, StateRef<T>)> {
         let stack = self.stack();
@@ -132,7 +132,7 @@ impl<T: Owner> Single<'_, T> {
         let mut around = 0;
         loop {
             let shared = self.seat.shared_with(&path);
-            // Where all active states of the seat stay and the path goes on below, it goes on in a region of the current state.
+            // If all active states of the seat stay and the path goes on below them, it goes on in a region of the current state.
             let goes_on = shared > 0 && shared == self.seat.depth() && shared < path.len() && shared <= above;
             if !goes_on || !self.seat.current.has_regions() {
                 let kept = shared.min(above);
@@ -174,7 +174,7 @@ pub(crate) fn last_active_in<T: Owner>(
 }
 
 /// Returns the states of a path, as far as they lie in one seat, with what is opened in the regions of the last one. The
-/// outermost `kept` states are active and stay so; `around` states lie around the path.
+/// outermost `kept` states stay active; `around` states lie around the path.
 pub(crate) fn branch<T: Owner>(
     mut path: Path<T>,
     kept: usize,

@@ -77,8 +77,8 @@ impl<T: Owner> Single<'_, T> {
         }
     }
 
-    /// Opens the regions of the current state, in their order. A region in which an earlier one has made a change stays as it is.
-    /// Returns whether the state is still active then.
+    /// Opens the regions of the current state, in their order. A region in which a callback of an earlier region has made a
+    /// change stays as it is. Returns whether the state is still active then.
     #[cold]
     pub(super) fn open_regions(&mut self, branches: &[Branch<T>], owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         self.seat.open(branches.len());
@@ -89,7 +89,7 @@ impl<T: Owner> Single<'_, T> {
             if let (Some(branch), 0) = (branches.get(nth), single.seat.depth()) {
                 let Branch { path, regions } = branch;
                 single.seat.replace(0, path[0].clone(), now::<T>(cx));
-                // As for a start, it is not reported how far this has come.
+                // As for a start, the state in which this ends is not reported.
                 let _ = single.enter_all::<true>((0, path), regions, Cause::Change, &mut None, owner, cx);
             }
         })
@@ -117,8 +117,8 @@ impl<T: Owner> Single<'_, T> {
         })
     }
 
-    /// Records the current state in the history of the ancestor at `depth`, if that ancestor keeps history. The history of all
-    /// regions is that of the machine.
+    /// Records the current state in the history of the ancestor at `depth`, if that ancestor keeps history. All regions share the
+    /// history of the machine.
     #[inline]
     pub(super) fn remember(&mut self, depth: usize) {
         if self.outer.is_none() {

@@ -72,7 +72,7 @@ impl<T: Owner> Single<'_, T> {
         let seconds = Self::seconds(seconds, then, owner, self.seat.current.as_option());
         let due = due_after(seconds, now::<T>(cx));
         if due < f64::INFINITY || then.is_note() {
-            // What a state in a region stores for the machine outlasts the region.
+            // A timer or note of the machine outlasts the region in which it was set.
             let seat = if scope == Scope::Machine { self.root() } else { &mut *self.seat };
             seat.rare_mut().waiting.set(Timer { due, scope, then: then.clone() });
             self.is_touched = true;
