@@ -42,7 +42,8 @@ impl<'a, T: Owner> Change<'a, T> {
         Self { within: composite, ..self }
     }
 
-    /// Returns whether the change is made. `false` for one that was refused, and when it is reported that one ended early.
+    /// Returns whether the change is made. `false` for a change that was refused, and in the report that a change has ended
+    /// early.
     #[must_use]
     pub fn is_taken(&self) -> bool {
         matches!(self.outcome, Outcome::Taken)

@@ -26,8 +26,8 @@ pub(crate) enum Rule<T: Owner> {
     },
 }
 
-/// What is known of the [properties](Definition::check_properties) of one owner: those that it has violated, and those for which
-/// it has some time left.
+/// The state of the [properties](Definition::check_properties) for one owner: which ones it has violated, and for which ones it
+/// has some time left.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PropertyWatch {
     /// The version of the definition's graph.

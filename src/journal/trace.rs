@@ -276,7 +276,7 @@ impl<'j, K: Copy> TrackKey<'j, K> {
     }
 }
 
-/// What the first pass over a journal has found.
+/// The findings of the first pass over a journal.
 struct Tracks<'j, K> {
     /// The number of each track, in the order of their first entries.
     numbers: HashMap<TrackKey<'j, K>, usize>,

@@ -1163,7 +1163,7 @@ fn lone_state<T: Owner>(
     beside: &Beside<T>,
     now: impl FnOnce() -> f64,
 ) -> Option<&'static dyn State<T>> {
-    // First what is found out fastest: an owned or a shared state needs a full tick.
+    // The fastest check comes first: an owned or a shared state needs a full tick.
     seat.current.as_singleton()?;
     if beside.0.as_ref().is_some_and(|kept| kept.settings.global.is_none()) {
         return None;

@@ -279,7 +279,7 @@ impl<'b, T: Owner> Reader<'b, T> {
         state.revision().wrapping_sub(usize::from(is_outdated || is_redefined))
     }
 
-    /// Reads what is active or suspended in the regions of a state. `None` if that state replaces another one.
+    /// Reads the states that are active or suspended in the regions of a state. `None` if the state replaces another one.
     fn regions(&mut self, numbers: &[u32], of: &StateRef<T>, how: How) -> Result<Option<Box<Regions<T>>>, LoadError> {
         if how != How::Named || of.is_none() {
             return Ok(None);

@@ -62,8 +62,8 @@ impl<'i> DraftReader<'_, 'i> {
         }
     }
 
-    /// Warns about states of which the file says nothing but which states are in their tables, if their names are nearly those of
-    /// others. Names such as `phase1` and `phase2` are meant to be alike.
+    /// Warns about states whose tables contain only tables of other states, if their names are similar to those of other states.
+    /// Names such as `phase1` and `phase2` are meant to be alike.
     fn check_parents(&mut self, all: &[WrittenState<'_>]) {
         let of = |at: usize| &**all[at].key.get_ref();
         let parents: BTreeSet<_> = all.iter().filter_map(|state| Some(state.within.as_ref()?.0)).collect();
@@ -84,8 +84,8 @@ impl<'i> DraftReader<'_, 'i> {
         }
     }
 
-    /// Names the states that are in the tables of others, and their parents. Of several states with one name, those beside the
-    /// others and the first one in the file keep it, and each of the others gets its full name.
+    /// Names the states that are in the tables of others, and their parents. If several states have one name, the states outside
+    /// of such tables and the first state in the file keep the name. Each other state gets its full name.
     fn name(&mut self, all: &mut [WrittenState<'i>], order: &[usize], beside: usize) {
         let mut names: HashSet<String> = all[..beside].iter().map(|state| state.key.get_ref().to_string()).collect();
         for at in order {

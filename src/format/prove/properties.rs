@@ -30,7 +30,7 @@ pub enum PropertyAnswer {
 /// Decides about the properties of a machine, in the order of the file.
 pub(super) fn decide(machine: &Machine<'_>, reached: &Reached) -> Vec<PropertyAnswer> {
     let open = |property: &Property| {
-        // The comparisons of this property that cannot be decided are told apart from those of the exits.
+        // Comparisons of this property that cannot be decided are recorded separately from those of the exits.
         let known = mem::take(&mut machine.undecided.borrow_mut().comparisons);
         let breaking = breaking(machine, reached, property);
         let undecided = &mut machine.undecided.borrow_mut().comparisons;
