@@ -90,7 +90,7 @@ impl<T: Owner> Ledger<'_, T> {
                     None => individual.ask_as(mover, rows),
                 }
             }
-            // To take no waits would take as long as to take one.
+            // Without this check, looking for waits would take as long as taking one.
             if !asked.waits.is_empty() {
                 for (request, scope) in asked.waits.take(slot, kept, rows.states()) {
                     individual.ask(request, scope);
@@ -138,8 +138,9 @@ impl<T: Owner> Ledger<'_, T> {
 pub(crate) struct Asked<T: Owner> {
     /// Sorted by slot.
     movers: Vec<Mover>,
-    /// The requests of those movers that do not say all of them, sorted by slot. They are needed if another request is carried out
-    /// ahead of the mover. Only requests for singletons are here, so that no code of the game runs when they are dropped.
+    /// The requests of the movers that do not contain their whole request, sorted by slot. They are needed if another request is
+    /// carried out ahead of the mover. Only requests for singletons are here, so that no code of the game runs when they are
+    /// dropped.
     originals: Vec<(usize, Option<Request<T>>)>,
     /// Whether `movers` contains movers whose owners are individuals now, or movers of the kind `Nothing`.
     has_stale: bool,

@@ -21,7 +21,7 @@ const FEW_ROWS: usize = CHUNK / 2;
 #[expect(clippy::struct_excessive_bools, reason = "these are independent facts")]
 pub(super) struct Ticked<T: Owner> {
     pub(super) outcome: ChunkOutcome<T>,
-    /// Whether a mover may have data beside its row that its change removes.
+    /// Whether a mover may have data beside its row that its change makes obsolete.
     pub(super) have_more: bool,
     /// Whether a mover leaves or enters a nested state.
     pub(super) are_nested: bool,

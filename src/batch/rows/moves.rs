@@ -121,8 +121,8 @@ impl<T: Owner> Store<T> {
         self.buckets[bucket as usize].mark(bucket, start, movers, moved_at, &self.states);
     }
 
-    /// For each mover: removes the data beside its row that its change ends, namely a previous state without a number, and the
-    /// timers of the states that it leaves.
+    /// Removes the data beside each mover's row that its change makes obsolete: a previous state without a number, and the timers
+    /// of the states that the mover leaves.
     pub(crate) fn forget_beside(&mut self, bucket: u32, start: usize, movers: &[Mover]) {
         let Self { states, buckets, extras, timers, discarded, .. } = self;
         if extras.is_empty() && timers.is_empty() {
