@@ -211,13 +211,30 @@ impl<T: Owner> Seat<T> {
         if self.rare.is_none() { self.current.as_singleton() } else { None }
     }
 
-    /// Returns the current state, if it is a singleton without ancestors and open regions, and the machine is awake and has timers of which none
-    /// is due at `now`, in seconds. `None` if the clock stands still, because a full tick has to look at it.
+    /// Returns the current state at the beginning of a tick, if it is a singleton, and the tick has nothing else to do in this
+    /// seat than to update it.
     #[inline]
-    pub(crate) fn lone_while_waiting(&mut self, now: impl FnOnce() -> f64) -> Option<&'static dyn State<T>> {
+    pub(crate) fn lone_in_tick(&mut self, now: impl FnOnce() -> f64) -> Option<&'static dyn State<T>> {
+        // First what is found out fastest.
+        let Some(Rare { ancestors, regions, .. }) = self.rare.as_deref() else { return self.current.as_singleton() };
+        if regions.is_some() || !ancestors.is_empty() {
+            return None;
+        }
         let state = self.current.as_singleton()?;
-        let Rare { ancestors, regions, waiting, .. } = self.rare.as_deref_mut()?;
-        (ancestors.is_empty() && regions.is_none() && waiting.goes_on(now)).then_some(state)
+        self.goes_on(now).then_some(state)
+    }
+
+    /// Returns whether the machine is awake, and no timer is due at `now`, in seconds. If there are timers and the clock stands
+    /// still, a full tick has to look at it.
+    #[inline(never)]
+    fn goes_on(&mut self, now: impl FnOnce() -> f64) -> bool {
+        match self.rare.as_deref_mut() {
+            Some(Rare { waiting, .. }) if waiting.is_waiting() => !waiting.is_asleep() && waiting.goes_on(now()),
+            _ => {
+                self.rest();
+                true
+            }
+        }
     }
 
     /// Returns whether exactly one state is active and the seat has no rare data.

@@ -22,7 +22,8 @@ pub(crate) struct Single<'a, T: Owner> {
     pub(crate) seat: &'a mut Seat<T>,
     /// The seats around that of the region; `None` outside of regions.
     pub(crate) outer: Option<Box<Outer<T>>>,
-    pub(crate) settings: &'a Settings<T>,
+    /// `None` if they are the default.
+    settings: Option<&'a Settings<T>>,
     pub(crate) requests: Requests<T>,
     /// The target of the change under way; `StateRef::NONE` when there is no change.
     pub(crate) target: StateRef<T>,
@@ -73,7 +74,7 @@ pub(crate) const ASKED_TO_SLEEP: u32 = 1 << 31;
 
 impl<'a, T: Owner> Single<'a, T> {
     #[inline]
-    pub(crate) fn new(seat: &'a mut Seat<T>, settings: &'a Settings<T>) -> Self {
+    pub(crate) fn new(seat: &'a mut Seat<T>, settings: Option<&'a Settings<T>>) -> Self {
         Self {
             seat,
             outer: None,
@@ -99,12 +100,17 @@ impl<'a, T: Owner> Single<'a, T> {
     #[inline]
     pub(crate) fn observed(
         seat: &'a mut Seat<T>,
-        settings: &'a Settings<T>,
+        settings: Option<&'a Settings<T>>,
         observer: Option<&'a mut dyn Observer<T>>,
     ) -> Self {
         let mut single = Self::new(seat, settings);
         single.observer = observer;
         single
+    }
+
+    #[inline]
+    pub(crate) fn settings(&self) -> &'a Settings<T> {
+        self.settings.unwrap_or(Settings::DEFAULTS)
     }
 
     /// Tells the observer that the current state of the machine has changed.
@@ -200,45 +206,49 @@ impl<T: Owner> Single<'_, T> {
     /// Runs the part of a tick that follows the due timers: updates the global state, then the active states.
     #[inline]
     pub(crate) fn tick_active(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
-        let mut is_updated = false;
-        if let Some(global) = self.settings.global.as_option() {
-            self.scope = Scope::Machine;
-            is_updated = self.tick_state(&**global, owner, cx);
-            self.settle_callback(owner, cx);
-        }
-        is_updated |= self.tick_path::<false>(0, owner, cx);
-        self.end_tick(is_updated, owner, cx);
+        let is_updated = self.settings.is_some() && self.tick_global(owner, cx);
+        self.tick_states(is_updated, owner, cx);
     }
 
-    /// Runs the tick of a machine that has only `state` to update, like most machines.
-    #[inline]
+    /// Runs the tick of a machine that has only `state` to update, like most machines, and its global state.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a call would be a fifth of what a tick takes")]
     pub(crate) fn tick_lone(&mut self, state: &dyn State<T>, owner: &mut T, cx: &mut T::Context<'_>) {
-        let is_updated = self.tick_state(state, owner, cx);
-        self.settle_callback(owner, cx);
-        self.end_tick(is_updated, owner, cx);
-    }
-
-    /// Like [`tick_lone`](Self::tick_lone), after the update of the global state, if there is one.
-    pub(crate) fn tick_lone_beside_global(
-        &mut self,
-        state: &'static dyn State<T>,
-        owner: &mut T,
-        cx: &mut T::Context<'_>,
-    ) {
         let mut is_updated = false;
-        if let Some(global) = self.settings.global.as_option() {
-            self.scope = Scope::Machine;
-            is_updated = self.tick_state(&**global, owner, cx);
-            self.settle_callback(owner, cx);
+        if self.settings.is_some() {
+            is_updated = self.tick_global(owner, cx);
             // A change that a guard has refused may have opened regions, in which there is no state yet.
             if self.is_touched || self.seat.has_open_regions() {
-                is_updated |= self.tick_path::<false>(0, owner, cx);
-                return self.end_tick(is_updated, owner, cx);
+                return self.tick_states_of_any(is_updated, owner, cx);
             }
             self.scope = Scope::State(0);
         }
         is_updated |= self.tick_state(state, owner, cx);
         self.settle_callback(owner, cx);
+        self.end_tick(is_updated, owner, cx);
+    }
+
+    /// Updates the global state, if there is one. Returns whether it was updated.
+    #[inline]
+    fn tick_global(&mut self, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        let Some(global) = self.settings().global.as_option() else { return false };
+        self.scope = Scope::Machine;
+        let is_updated = self.tick_state(&**global, owner, cx);
+        self.settle_callback(owner, cx);
+        is_updated
+    }
+
+    /// Does the same as [`tick_states`](Self::tick_states), in a function of its own, so that little code is inlined.
+    #[cold]
+    fn tick_states_of_any(&mut self, is_updated: bool, owner: &mut T, cx: &mut T::Context<'_>) {
+        self.tick_states(is_updated, owner, cx);
+    }
+
+    /// Updates the active states after the global state, and ends the tick.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "so that a tick needs no second frame for its callbacks")]
+    fn tick_states(&mut self, mut is_updated: bool, owner: &mut T, cx: &mut T::Context<'_>) {
+        is_updated |= self.tick_path::<false>(0, owner, cx);
         self.end_tick(is_updated, owner, cx);
     }
 
@@ -828,7 +838,7 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
             }
             single.move_to(&[]);
             let loan = Loan::begin(single);
-            act(owner, loan.single.seat, loan.single.settings, cx);
+            act(owner, loan.single.seat, loan.single.settings(), cx);
         });
     }
 
@@ -860,7 +870,7 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
     }
 
     fn global(&self) -> &StateRef<T> {
-        &self.settings.global
+        &self.settings().global
     }
 
     fn has_requests(&self, _: usize) -> bool {

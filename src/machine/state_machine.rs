@@ -917,13 +917,13 @@ impl<T: Owner> MachineMut<'_, T> {
     #[expect(clippy::inline_always, reason = "a call would be a tenth of what a tick takes")]
     pub fn update(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
         let _running = Running::begin(&self.machine.seat, owner, "update");
-        let outcome = match self.machine.seat.lone() {
-            Some(state) if self.machine.settings().global.is_none() => {
+        let outcome = match self.machine.seat.lone_in_tick(|| now::<T>(cx)) {
+            Some(state) => {
                 let mut single = self.single();
                 single.tick_lone(state, owner, cx);
                 finish(single)
             }
-            _ => tick_any(self.machine, self.observer.as_mut().map(|observer| &mut **observer as _), owner, cx),
+            None => tick_any(self.machine, self.observer.as_mut().map(|observer| &mut **observer as _), owner, cx),
         };
         self.note(outcome);
     }
@@ -1062,7 +1062,7 @@ impl<T: Owner> MachineMut<'_, T> {
     #[inline]
     fn single(&mut self) -> Single<'_, T> {
         let StateMachine { seat, beside } = &mut *self.machine;
-        Single::observed(seat, beside.settings(), self.observer.as_mut().map(|observer| &mut **observer as _))
+        Single::observed(seat, beside.own_settings(), self.observer.as_mut().map(|observer| &mut **observer as _))
     }
 }
 
@@ -1077,26 +1077,23 @@ fn tick_any<T: Owner>(
 ) -> (bool, bool) {
     if machine.beside.0.is_some() {
         tick_beside(machine, observer, owner, cx)
-    } else if machine.seat.has_open_regions() {
-        tick_with_regions(machine, observer, owner, cx)
+    } else if let Some(state) = machine.seat.lone_with_regions() {
+        tick_with_regions(machine, state, observer, owner, cx)
     } else {
         tick_all(machine, observer, owner, cx)
     }
 }
 
-/// Runs one tick of a machine without settings whose current state has open regions.
+/// Runs one tick of a machine without settings that has only `state` to update, and its open regions.
 #[inline(never)]
 fn tick_with_regions<T: Owner>(
     machine: &mut StateMachine<T>,
+    state: &'static dyn State<T>,
     observer: Option<&mut dyn Observer<T>>,
     owner: &mut T,
     cx: &mut T::Context<'_>,
 ) -> (bool, bool) {
-    let seat = &mut machine.seat;
-    let Some(state) = seat.lone_with_regions() else {
-        return tick_all(machine, observer, owner, cx);
-    };
-    let mut single = Single::observed(seat, Settings::DEFAULTS, observer.map(|observer| observer as _));
+    let mut single = Single::observed(&mut machine.seat, None, observer.map(|observer| observer as _));
     single.tick_lone_with_regions(state, owner, cx);
     finish(single)
 }
@@ -1113,7 +1110,7 @@ fn tick_beside<T: Owner>(
     if beside.is_idle(&seat.current, || now::<T>(cx)) {
         // States that have declared that they have nothing to do count as updated.
         let is_updated = !seat.is_asleep();
-        let mut single = Single::new(seat, beside.settings());
+        let mut single = Single::new(seat, beside.own_settings());
         single.end_tick(is_updated, owner, cx);
         return finish(single);
     }
@@ -1129,16 +1126,10 @@ fn tick_all<T: Owner>(
     cx: &mut T::Context<'_>,
 ) -> (bool, bool) {
     let StateMachine { seat, beside } = machine;
-    if let Some(state) = lone_state(seat, beside, || now::<T>(cx)) {
-        let mut single = Single::observed(seat, beside.settings(), observer.map(|observer| observer as _));
-        single.tick_lone_beside_global(state, owner, cx);
-        return finish(single);
-    }
     // After a panic, the next tick is also run in full.
     let before = beside.end_idle();
-    let settings = beside.settings();
-    let mut single = Single::observed(seat, settings, observer.map(|observer| observer as _));
-    if settings.global.is_none() && single.seat.is_lone() {
+    let mut single = Single::observed(seat, beside.own_settings(), observer.map(|observer| observer as _));
+    if single.settings().global.is_none() && single.seat.is_lone() {
         // This state is the only active one, so a tick in which it has nothing to do has ended above.
         let state = single.seat.current.clone();
         single.tick_lone(&*state, owner, cx);
@@ -1153,22 +1144,6 @@ fn tick_all<T: Owner>(
     let outcome = finish(single);
     beside.be_idle(idle);
     outcome
-}
-
-/// Returns the state to update, if it is the only active one, a singleton, and nothing is due: the machine has a global state or
-/// timers, and nothing else that a tick has to look at.
-#[inline]
-fn lone_state<T: Owner>(
-    seat: &mut Seat<T>,
-    beside: &Beside<T>,
-    now: impl FnOnce() -> f64,
-) -> Option<&'static dyn State<T>> {
-    // The fastest check comes first: an owned or a shared state needs a full tick.
-    seat.current.as_singleton()?;
-    if beside.0.as_ref().is_some_and(|kept| kept.settings.global.is_none()) {
-        return None;
-    }
-    seat.lone().or_else(|| seat.lone_while_waiting(now))
 }
 
 /// Ends a call. Returns whether the machine has changed state, and whether a guard has refused a change.
@@ -1201,7 +1176,13 @@ impl<T: Owner> Beside<T> {
 
     #[inline]
     fn settings(&self) -> &Settings<T> {
-        self.0.as_ref().map_or(Settings::DEFAULTS, |kept| &kept.settings)
+        self.own_settings().unwrap_or(Settings::DEFAULTS)
+    }
+
+    /// Returns the settings; `None` if they are the default and nothing is known about the next tick.
+    #[inline]
+    fn own_settings(&self) -> Option<&Settings<T>> {
+        self.0.as_ref().map(|kept| &kept.settings)
     }
 
     fn settings_mut(&mut self) -> &mut Settings<T> {

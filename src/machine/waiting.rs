@@ -324,14 +324,10 @@ impl<T: Owner> Waiting<T> {
         self.wakes_at > AWAKE
     }
 
-    /// Returns whether the machine is awake and has timers, the clock has advanced to `now`, in seconds, and no timer is due.
+    /// Returns whether the clock has advanced to `now`, in seconds, and no timer is due.
     #[inline]
-    pub(crate) fn goes_on(&mut self, now: impl FnOnce() -> f64) -> bool {
-        if self.is_asleep() || self.timers.is_empty() {
-            return false;
-        }
-        let now = now();
-        now < self.timers.next() && self.clock.advances(now)
+    pub(crate) fn goes_on(&mut self, now: f64) -> bool {
+        self.timers.are_after(now) && self.clock.advances(now)
     }
 
     /// Puts the machine to sleep until a time, in seconds. At infinity, it does not wake by itself.

@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use demeanor::{Fsm, IntoState, Owner, State, StateMachine, StateRef};
+use demeanor::{Fsm, Owner, State, StateMachine, StateRef};
 
 use crate::OWNERS;
 
@@ -103,14 +103,18 @@ impl<const REGION: usize, const N: usize> State<Character> for Part<REGION, N> {
     }
 }
 
-/// A state with a timer that is not due while the workload runs.
-pub(crate) struct Wait;
+/// A state with a timer of so many seconds.
+pub(crate) struct Wait<const SECONDS: u32>;
 
-pub(crate) static WAIT: Wait = Wait;
+/// Its timer is not due while the workload runs.
+pub(crate) static WAIT: Wait<1_000_000_000> = Wait;
 
-impl State<Character> for Wait {
+/// Its timer is due in the first tick.
+pub(crate) static SOON: Wait<0> = Wait;
+
+impl<const SECONDS: u32> State<Character> for Wait<SECONDS> {
     fn enter(&self, _: &mut Character, fsm: &mut Fsm<'_, Character>, _: &mut (u32, f64)) {
-        fsm.change_state_after(1e9, &IDLE);
+        fsm.change_state_after(SECONDS.into(), &IDLE);
     }
 
     fn update(&self, character: &mut Character, _: &mut Fsm<'_, Character>, cx: &mut (u32, f64)) {
@@ -123,17 +127,34 @@ pub(crate) fn machines(initial: &'static dyn State<Character>, per_mille: u32, t
     several_machines([initial], per_mille, ticks);
 }
 
+/// A global state that does nothing in its update.
+struct Watch;
+
+impl State<Character> for Watch {
+    fn update(&self, _: &mut Character, _: &mut Fsm<'_, Character>, _: &mut (u32, f64)) {}
+}
+
+/// Updates machines with a global state.
+pub(crate) fn machines_with_global(ticks: u32) {
+    update_all(&[StateMachine::new(&IDLE).with_global(&Watch)], 0, ticks);
+}
+
 /// Updates several machines of each owner, one after the other.
 pub(crate) fn several_machines<const N: usize>(
     initial: [&'static dyn State<Character>; N],
     per_mille: u32,
     ticks: u32,
 ) {
+    update_all(&initial.map(StateMachine::new), per_mille, ticks);
+}
+
+/// Updates a clone of each of these machines for each owner, one after the other.
+fn update_all<const N: usize>(machines: &[StateMachine<Character>; N], per_mille: u32, ticks: u32) {
     let mut cx = (per_mille, 0.0);
     let mut characters: Vec<_> = (0..OWNERS)
         .map(|n| {
             let mut character = Character::new(n);
-            let mut machines = initial.map(|initial| StateMachine::new(initial.into_state()));
+            let mut machines = machines.clone();
             for machine in &mut machines {
                 machine.start(&mut character, &mut cx);
             }

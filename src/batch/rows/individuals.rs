@@ -110,7 +110,7 @@ impl<T: Owner> Individual<T> {
     ) -> R {
         // The individual counts as touched until `act` returns, because `act` may panic.
         let was_touched = mem::replace(&mut self.is_touched, true);
-        let mut single = Single::new(&mut self.seat, settings);
+        let mut single = Single::new(&mut self.seat, Some(settings));
         // Copying an empty queue costs more than checking that it is empty.
         if !self.requests.is_empty() {
             single.requests = mem::take(&mut self.requests);
@@ -290,7 +290,7 @@ pub(crate) fn run_on_seat<'s, T: Owner, R>(
     panic: &mut FirstPanic,
     act: impl FnOnce(&mut Single<'_, T>) -> R,
 ) -> (Option<R>, bool) {
-    let mut single = Single::new(seat, settings);
+    let mut single = Single::new(seat, Some(settings));
     single.observer = observer;
     let result = panic.catch(|| act(&mut single));
     let is_touched = single.is_touched;

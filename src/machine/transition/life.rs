@@ -246,7 +246,7 @@ impl<T: Owner> Single<'_, T> {
             self.seat.at(depth)
         } else if mem::take(&mut offer.is_for_global) {
             self.scope = Scope::Machine;
-            self.settings.global.as_option()
+            self.settings().global.as_option()
         } else {
             None
         };
@@ -454,7 +454,7 @@ impl<'s, 'a, T: Owner> Offers<'s, 'a, T> {
         let left = single.seat.depth();
         let kept_outside = mem::replace(&mut single.kept, left);
         *least = kept_outside.min(*least);
-        Offer { left, is_for_global: !single.settings.global.is_none(), is_handled: false, kept_outside }
+        Offer { left, is_for_global: !single.settings().global.is_none(), is_handled: false, kept_outside }
     }
 
     /// Ends the innermost offer.

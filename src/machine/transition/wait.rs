@@ -144,7 +144,7 @@ impl<T: Owner> Single<'_, T> {
         self.seat.sleep_until(due_after(seconds, now::<T>(cx)));
         self.is_touched = true;
         let is_without_regions = self.outer.is_none() && self.seat.stamp().is_none();
-        if is_without_regions && self.seat.next_own_wake(&self.settings.global) == NextWake::Never {
+        if is_without_regions && self.seat.next_own_wake(&self.settings().global) == NextWake::Never {
             tell_endless_sleep(owner, self.seat.current.as_option());
         }
     }

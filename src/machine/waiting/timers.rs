@@ -101,7 +101,7 @@ impl<T: Owner> TimerList<T> {
             let due = index.take_due(now);
             return self.take(due, |timer| timer.come_due(now));
         }
-        if self.list.iter().all(|timer| timer.due > now) {
+        if self.are_after(now) {
             return Timers::new();
         }
         let mut due = self.take_if(|timer| timer.due <= now, |timer| timer.come_due(now));
@@ -110,6 +110,15 @@ impl<T: Owner> TimerList<T> {
         }
         let order = due.iter().enumerate().map(|(nth, timer)| DueTime { at: timer.due, nth }).collect();
         earliest_first(order).into_iter().map(|nth| due[nth].take()).collect()
+    }
+
+    /// Returns whether no timer is due.
+    #[inline]
+    pub(crate) fn are_after(&self, now: f64) -> bool {
+        match &self.index {
+            None => self.list.iter().all(|timer| timer.due > now),
+            Some(index) => index.next() > now,
+        }
     }
 
     /// Returns when the first timer is due, in seconds; infinity if none will be due.
