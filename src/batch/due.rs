@@ -6,10 +6,11 @@
 
 use std::hint;
 
+use smallvec::SmallVec;
+
 use super::Batch;
 use super::chunk::pass::Pass;
-use super::known::key::Key;
-use super::known::key::SharedPlace;
+use super::known::key::{Key, Place, SharedPlace};
 use super::known::panics::FirstPanic;
 use super::known::slots::CHUNK;
 use super::rows::chunk::PassPart;
@@ -62,7 +63,7 @@ impl<T: Owner> Store<T> {
         let mut kept = 0;
         for start in (0..due.len()).step_by(TOGETHER) {
             let end = due.len().min(start + TOGETHER);
-            hint::black_box(due[start..end].iter().map(|&key| self.look_ahead(key)).fold(0, |one, other| one ^ other));
+            hint::black_box(self.look_ahead(&due[start..end]));
             self.plain.clear();
             for at in start..end {
                 let key = due[at];
@@ -77,13 +78,18 @@ impl<T: Owner> Store<T> {
         self.due = due;
     }
 
-    /// Reads some of the data that waking an owner will read, so that it is in the cache by then. The owner itself is not read.
-    fn look_ahead(&self, key: Key) -> u64 {
-        let Some(place) = self.places.get(key).map(SharedPlace::get) else { return 0 };
-        let columns = &self.buckets[place.bucket as usize];
-        let entered_at = columns.times.current.get(place.slot()).map_or(0, |at| at.to_bits());
-        let previous = columns.tags.get(place.slot()).and_then(|tag| tag.previous()).map_or(0, u64::from);
-        previous ^ entered_at ^ self.timers.next(key).map_or(0, f64::to_bits)
+    /// Reads some of the data that waking these owners will read, so that it is in the cache by then. The owners themselves are
+    /// not read. Each loop reads only data whose places are known, so that the processor fetches much of it at a time.
+    fn look_ahead(&self, keys: &[Key]) -> u64 {
+        let places: SmallVec<[Place; TOGETHER]> =
+            keys.iter().filter_map(|&key| self.places.get(key)).map(SharedPlace::get).collect();
+        let rows = places.iter().map(|place| {
+            let columns = &self.buckets[place.bucket as usize];
+            let entered_at = columns.times.current.get(place.slot()).map_or(0, |at| at.to_bits());
+            entered_at ^ columns.tags.get(place.slot()).and_then(|tag| tag.previous()).map_or(0, u64::from)
+        });
+        let dues = keys.iter().map(|&key| self.timers.next(key).map_or(0, f64::to_bits));
+        rows.fold(0, |one, other| one ^ other) ^ dues.fold(0, |one, other| one ^ other)
     }
 
     /// Checks whether an owner only wakes or changes from one state to another. If so, removes its due timers, adds it to
@@ -115,6 +121,9 @@ impl<T: Owner> Store<T> {
             if let Some(target) = target {
                 self.buckets[place.bucket as usize].changes_due.push((slot, target));
             }
+        }
+        for place in plain.iter().filter_map(|&(key, _)| self.places.get(key)).map(SharedPlace::get) {
+            self.buckets[place.bucket as usize].finish_exchanges();
         }
         self.plain = plain;
     }

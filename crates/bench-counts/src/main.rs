@@ -16,7 +16,7 @@ const OWNERS: u32 = 1000;
 type Workload = (&'static str, fn(u32));
 
 /// All workloads. No owner changes its state, unless the name of the workload says so.
-const WORKLOADS: [Workload; 18] = [
+const WORKLOADS: [Workload; 21] = [
     ("machine", |ticks| states::machines(&states::IDLE, 0, ticks)),
     ("machine, 1 % change", |ticks| states::machines(&states::IDLE, 10, ticks)),
     ("machine, all change", |ticks| states::machines(&states::IDLE, 1000, ticks)),
@@ -34,6 +34,7 @@ const WORKLOADS: [Workload; 18] = [
     ("batch", |ticks| crowd::batch(&states::IDLE, 0, ticks)),
     ("batch, 1 % change", |ticks| crowd::batch(&states::IDLE, 10, ticks)),
     ("batch, all change", |ticks| crowd::batch(&states::IDLE, 1000, ticks)),
+    ("batch, 97 % asleep", |ticks| crowd::batch(&states::NAP, 0, ticks)),
     ("batch with two regions", |ticks| crowd::batch(&states::WHOLE, 0, ticks)),
     ("batch with two regions, a change in each", |ticks| crowd::batch(&states::WHOLE, 1000, ticks)),
     ("batch from a file", |ticks| file::batch(1.0, ticks)),

@@ -122,6 +122,27 @@ impl<const SECONDS: u32> State<Character> for Wait<SECONDS> {
     }
 }
 
+/// A state that sleeps for 0.1 to 1.1 seconds. Then its owner is awake for one tick, and naps again.
+pub(crate) struct Nap;
+
+pub(crate) static NAP: Nap = Nap;
+
+impl State<Character> for Nap {
+    fn enter(&self, character: &mut Character, fsm: &mut Fsm<'_, Character>, cx: &mut (u32, f64)) {
+        character.steps(cx.0);
+        fsm.change_state_after(0.1 + f64::from(character.random % 1000) / 1000.0, &Stretch);
+        fsm.sleep();
+    }
+}
+
+struct Stretch;
+
+impl State<Character> for Stretch {
+    fn update(&self, _: &mut Character, fsm: &mut Fsm<'_, Character>, _: &mut (u32, f64)) {
+        fsm.change_state(&NAP);
+    }
+}
+
 /// Updates machines that begin in the state `initial`.
 pub(crate) fn machines(initial: &'static dyn State<Character>, per_mille: u32, ticks: u32) {
     several_machines([initial], per_mille, ticks);

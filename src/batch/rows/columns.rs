@@ -31,6 +31,8 @@ pub(crate) struct Columns<T: Owner> {
     /// The changes that are due in the current tick: the owner's slot, and the number of its target. Empty once these changes
     /// have been made.
     pub(crate) changes_due: Vec<(u32, u32)>,
+    /// The pairs of rows of which only the tags have been exchanged yet. Empty between two ticks.
+    exchanges: Vec<(u32, u32)>,
     /// The rows that leave in the current tick.
     pub(crate) leavers: Leavers<T>,
 }
@@ -193,6 +195,7 @@ impl<T: Owner> Columns<T> {
             revision: 0,
             due: Vec::new(),
             changes_due: Vec::new(),
+            exchanges: Vec::new(),
             leavers: Leavers::new(),
         }
     }
@@ -275,24 +278,39 @@ impl<T: Owner> Columns<T> {
         slot < self.asleep
     }
 
-    /// Moves the row at `slot` to the sleeping or to the awake rows. The row at their boundary takes its place. Returns the new
-    /// slot of the moved row.
-    pub(crate) fn set_asleep(&mut self, slot: usize, is_asleep: bool) -> usize {
-        if self.is_asleep(slot) == is_asleep {
-            return slot;
+    /// Moves the tag of the row at a place to the sleeping or to the awake rows. The tag at their boundary takes its place.
+    /// Returns the new place. The other data of the rows is moved by [`finish_exchanges`](Self::finish_exchanges).
+    pub(crate) fn set_asleep(&mut self, place: Place, is_asleep: bool) -> Place {
+        if self.is_asleep(place.slot()) == is_asleep {
+            return place;
         }
         self.asleep -= usize::from(!is_asleep);
-        let other = self.asleep;
+        let other = Place::new(place.bucket, self.asleep);
         self.asleep += usize::from(is_asleep);
-        self.exchange(slot, other);
+        if other != place {
+            self.tags.swap(place.slot(), other.slot());
+            self.exchanges.push((place.slot, other.slot));
+        }
         other
     }
 
-    fn exchange(&mut self, slot: usize, other: usize) {
-        if slot != other {
-            let (mut rows, mut others) = self.rows_mut().0.split_at(slot.max(other));
-            rows.exchange(slot.min(other), &mut others, slot.max(other));
+    /// Exchanges the other data of the rows whose tags have been exchanged. The loops are so short that the processor fetches
+    /// the data of many rows at a time.
+    pub(crate) fn finish_exchanges(&mut self) {
+        let Self { owners, times: Times { current, ancestors, depth }, seats, exchanges, .. } = self;
+        let pairs = exchanges.iter().map(|&(slot, other)| (slot as usize, other as usize));
+        pairs.clone().for_each(|(slot, other)| owners.swap(slot, other));
+        if !current.is_empty() {
+            pairs.clone().for_each(|(slot, other)| current.swap(slot, other));
         }
+        let depth = if ancestors.is_empty() { 0 } else { *depth };
+        for nth in 0..depth {
+            pairs.clone().for_each(|(slot, other)| ancestors.swap(slot * depth + nth, other * depth + nth));
+        }
+        if !seats.is_empty() {
+            pairs.for_each(|(slot, other)| seats.swap(slot, other));
+        }
+        exchanges.clear();
     }
 
     /// Moves all rows of `other` to the end of these rows.

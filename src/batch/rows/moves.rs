@@ -254,13 +254,15 @@ impl<T: Owner> Store<T> {
     pub(crate) fn set_asleep(&mut self, key: Key, is_asleep: bool) {
         if let Some(place) = self.places.get(key).map(SharedPlace::get) {
             self.set_row_asleep(place, is_asleep);
+            self.buckets[place.bucket as usize].finish_exchanges();
         }
     }
 
-    /// Does the same as [`set_asleep`](Self::set_asleep) for the row at a place. Returns the row's new slot.
+    /// Does the same as [`set_asleep`](Self::set_asleep) for the row at a place. Returns the row's new slot. The caller finishes
+    /// the exchanges of the bucket.
     pub(crate) fn set_row_asleep(&mut self, place: Place, is_asleep: bool) -> u32 {
         let columns = &mut self.buckets[place.bucket as usize];
-        let other = Place::new(place.bucket, columns.set_asleep(place.slot(), is_asleep));
+        let other = columns.set_asleep(place, is_asleep);
         if other != place {
             // The two rows have been exchanged.
             self.places[columns.tags[place.slot()].key].set(place);

@@ -1,6 +1,6 @@
 //! The nodes of the wheel, one for each timer. A node never moves.
 
-use super::pages::{NONE, Pages};
+use super::pages::Pages;
 
 /// Marks the end of an owner's list. The other bits are the owner's index.
 pub(super) const END: u32 = 1 << 31;
@@ -11,8 +11,7 @@ const PAGE: usize = 256;
 pub(super) struct WheelNode {
     /// When the timer is due, in seconds; not a number if the timer has been removed.
     pub(super) due: f64,
-    /// The next node of the same owner. At the end of the list: the owner's index and [`END`]. In a free node: the next free
-    /// node.
+    /// The next node of the same owner. At the end of the list: the owner's index and [`END`].
     pub(super) next: u32,
     pub(super) what: u32,
 }
@@ -29,13 +28,14 @@ pub(super) struct Nodes {
     pub(super) pages: Pages<WheelNode, PAGE>,
     running: u32,
     dead: u32,
-    /// The first free node. The free nodes form a list.
-    free: u32,
+    /// The free nodes. They are not linked with each other: the processor would have to load a free node before it knows the
+    /// next one.
+    free: Vec<u32>,
 }
 
 impl Nodes {
     pub(super) const fn new() -> Self {
-        Self { pages: Pages::new(), running: 0, dead: 0, free: NONE }
+        Self { pages: Pages::new(), running: 0, dead: 0, free: Vec::new() }
     }
 
     pub(super) fn len(&self) -> u32 {
@@ -54,11 +54,7 @@ impl Nodes {
     pub(super) fn insert(&mut self, due: f64, next: u32, what: u32) -> u32 {
         let node = WheelNode { due, next, what };
         self.running += 1;
-        if self.free == NONE {
-            return self.pages.push(node);
-        }
-        let at = self.free;
-        self.free = self.pages[at].next;
+        let Some(at) = self.free.pop() else { return self.pages.push(node) };
         self.pages[at] = node;
         at
     }
@@ -72,16 +68,15 @@ impl Nodes {
 
     /// Frees a dead node. It must not be in a list any more.
     pub(super) fn free(&mut self, at: u32) {
-        self.pages[at].next = self.free;
-        self.free = at;
+        self.free.push(at);
         self.dead -= 1;
     }
 
-    /// Frees all dead nodes. None of them may be in a list any more. Afterwards the free nodes are in ascending order, and free
-    /// nodes at the end are removed.
+    /// Frees all dead nodes. None of them may be in a list any more. Afterwards the free nodes are used in ascending order, and
+    /// free nodes at the end are removed.
     pub(super) fn free_dead(&mut self) {
         self.dead = 0;
-        self.free = NONE;
+        self.free.clear();
         for at in (0..self.len()).rev() {
             if !self.pages[at].is_dead() {
                 continue;
@@ -89,8 +84,7 @@ impl Nodes {
             if at == self.len() - 1 {
                 self.pages.truncate(at);
             } else {
-                self.pages[at].next = self.free;
-                self.free = at;
+                self.free.push(at);
             }
         }
     }
@@ -98,16 +92,19 @@ impl Nodes {
     /// Forgets all nodes, and keeps the pages.
     pub(super) fn clear(&mut self) {
         self.pages.truncate(0);
-        (self.running, self.dead, self.free) = (0, 0, NONE);
+        self.free.clear();
+        (self.running, self.dead) = (0, 0);
     }
 
     /// Copies `source`, and reuses the existing memory.
     pub(super) fn copy_from(&mut self, source: &Self) {
         self.pages.copy_from(&source.pages);
-        (self.running, self.dead, self.free) = (source.running, source.dead, source.free);
+        self.free.clone_from(&source.free);
+        (self.running, self.dead) = (source.running, source.dead);
     }
 
     pub(super) fn shrink_to_fit(&mut self) {
         self.pages.shrink_to_fit();
+        self.free.shrink_to_fit();
     }
 }
