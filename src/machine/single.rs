@@ -9,7 +9,7 @@ use super::observer::Observer;
 use super::quiet::Quiet;
 use super::regions::{Outer, RegionId, RegionPath, Tree, own};
 use super::seat::{Rare, Seat, SeatLoan, Turn};
-use super::settings::Settings;
+use super::settings::{MOST_CHANGES, Settings};
 use super::waiting::{Awaited, Pending, Scope, Timer, Timers};
 use crate::fsm::{ActOnSeat, Fsm, Machines, Order, Request, View, time_or_zero};
 use crate::owner::{Owner, now};
@@ -111,6 +111,12 @@ impl<'a, T: Owner> Single<'a, T> {
     #[inline]
     pub(crate) fn settings(&self) -> &'a Settings<T> {
         self.settings.unwrap_or(Settings::DEFAULTS)
+    }
+
+    /// Returns the most changes and messages to oneself that one callback may lead to.
+    #[inline]
+    pub(crate) fn limit(&self) -> u32 {
+        self.settings.map_or(MOST_CHANGES, Settings::limit)
     }
 
     /// Tells the observer that the current state of the machine has changed.

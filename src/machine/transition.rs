@@ -248,7 +248,7 @@ impl<T: Owner> Single<'_, T> {
     /// Returns whether a cycle is suspected, so that its changes and messages are recorded.
     #[inline]
     fn is_suspicious(&self) -> bool {
-        self.led_to() + u32::from(MOST_NAMED) > self.settings().limit() || self.is_deep()
+        self.led_to() + u32::from(MOST_NAMED) > self.limit() || self.is_deep()
     }
 
     #[inline]
@@ -285,7 +285,7 @@ impl<T: Owner> Single<'_, T> {
     pub(super) fn is_alone(&self) -> bool {
         let is_recorded = self.observer.as_ref().is_some_and(|observer| observer.sees_steps());
         // `count` is large if a request to sleep has been carried out.
-        let is_suspicious = self.count + u32::from(MOST_NAMED) >= self.settings().limit() || self.is_deep();
+        let is_suspicious = self.count + u32::from(MOST_NAMED) >= self.limit() || self.is_deep();
         !is_suspicious && !is_recorded && self.requests.is_empty()
     }
 
@@ -403,7 +403,7 @@ impl<T: Owner> Single<'_, T> {
     /// logs an error.
     #[inline]
     fn is_cycle<D: fmt::Display>(&mut self, request: impl FnOnce() -> D, owner: &T) -> bool {
-        let is_cycle = self.led_to() >= self.settings().limit();
+        let is_cycle = self.led_to() >= self.limit();
         if is_cycle {
             self.break_cycle(&request(), owner);
         }
@@ -415,8 +415,8 @@ impl<T: Owner> Single<'_, T> {
     #[cold]
     fn break_cycle(&mut self, request: &dyn fmt::Display, owner: &T) {
         self.forget_requests();
-        let (led_to, is_told) = (self.count, self.count > self.settings().limit());
-        self.count = self.settings().limit() + 1;
+        let (led_to, is_told) = (self.count, self.count > self.limit());
+        self.count = self.limit() + 1;
         if is_told {
             return;
         }
@@ -861,7 +861,7 @@ impl<T: Owner> Single<'_, T> {
         self.quiet.keep(kept);
         self.made += made;
         self.kept = self.kept.min(kept);
-        if self.led_to() < self.settings().limit() {
+        if self.led_to() < self.limit() {
             self.count += 1;
         }
         if self.is_suspicious() {
