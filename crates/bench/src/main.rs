@@ -3,7 +3,8 @@
 //! ```text
 //! cargo run --release -p bench -- machines
 //! cargo run --release -p bench -- definitions --only values
-//! cargo run --release -p bench -- batch --owners 10000,1000000 --churn 1,100 --size 64
+//! cargo run --release -p bench -- batch --owners 10000,1000000 --churn 1,100
+//! cargo run --release -p bench --features sizes -- batch --size 32,256
 //! cargo run --release -p bench -- corners --owners 2000,20000 --only refuses
 //! cargo run --release -p bench -- waiting --owners 1000000
 //! cargo run --release -p bench -- cast
@@ -57,7 +58,7 @@ use comfy_table::Table;
 use sysinfo::System;
 
 use crate::contender::Entry;
-use crate::options::{Options, Size, Tables};
+use crate::options::{Options, Size, Tables, of_size};
 use crate::runner::{Race, UPDATES_PER_ROUND};
 
 fn main() -> ExitCode {
@@ -205,12 +206,7 @@ fn threads(options: &Options) -> Result<(), String> {
             println!(
                 "The serial share of a tick as estimated, and at most; the speed-up by Amdahl that the estimate allows."
             );
-            let table = match size {
-                Size::Small => threads::table::<0>(owners, options.churn(), rounds, is_wanted),
-                Size::Medium => threads::table::<32>(owners, options.churn(), rounds, is_wanted),
-                Size::Large => threads::table::<224>(owners, options.churn(), rounds, is_wanted),
-            };
-            println!("{}", table?);
+            println!("{}", of_size!(size, threads::table(owners, options.churn(), rounds, is_wanted))?);
         }
     }
     Ok(())

@@ -18,7 +18,7 @@ pub(crate) struct Options {
     /// The percentage of owners that change state in a tick. By default 1; threads 1,10,100. Corners have their own shares.
     #[arg(long, value_delimiter = ',')]
     churn: Vec<f64>,
-    /// The size of an owner, in bytes. The owners of corners always have 64.
+    /// The size of an owner, in bytes; 32 and 256 need the feature `sizes`. The owners of corners always have 64.
     #[arg(long, value_enum, value_delimiter = ',', default_value = "64")]
     pub(crate) size: Vec<Size>,
     /// The number of rounds. Corners and threads run a third of them for 500 000 owners and more.
@@ -56,13 +56,29 @@ pub(crate) enum Tables {
 
 #[derive(Clone, Copy, ValueEnum)]
 pub(crate) enum Size {
+    #[cfg(feature = "sizes")]
     #[value(name = "32")]
     Small,
     #[value(name = "64")]
     Medium,
+    #[cfg(feature = "sizes")]
     #[value(name = "256")]
     Large,
 }
+
+/// Calls a function whose parameter is the number of bytes that an owner of a size has beyond 32.
+macro_rules! of_size {
+    ($size:expr, $($function:ident)::+ ($($argument:expr),*)) => {
+        match $size {
+            #[cfg(feature = "sizes")]
+            $crate::options::Size::Small => $($function)::+::<0>($($argument),*),
+            $crate::options::Size::Medium => $($function)::+::<32>($($argument),*),
+            #[cfg(feature = "sizes")]
+            $crate::options::Size::Large => $($function)::+::<224>($($argument),*),
+        }
+    };
+}
+pub(crate) use of_size;
 
 impl Options {
     pub(crate) fn owners(&self) -> &[u32] {
@@ -104,49 +120,31 @@ impl Tables {
 impl Size {
     pub(crate) fn bytes(self) -> usize {
         match self {
+            #[cfg(feature = "sizes")]
             Self::Small => 32,
             Self::Medium => 64,
+            #[cfg(feature = "sizes")]
             Self::Large => 256,
         }
     }
 
     pub(crate) fn definitions(self) -> &'static [Entry] {
-        match self {
-            Self::Small => contenders::definitions::<0>(),
-            Self::Medium => contenders::definitions::<32>(),
-            Self::Large => contenders::definitions::<224>(),
-        }
+        of_size!(self, contenders::definitions())
     }
 
     pub(crate) fn timed(self) -> &'static [&'static [Entry]] {
-        match self {
-            Self::Small => contenders::timed::<0>(),
-            Self::Medium => contenders::timed::<32>(),
-            Self::Large => contenders::timed::<224>(),
-        }
+        of_size!(self, contenders::timed())
     }
 
     pub(crate) fn machines(self) -> &'static [Entry] {
-        match self {
-            Self::Small => contenders::machines::<0>(),
-            Self::Medium => contenders::machines::<32>(),
-            Self::Large => contenders::machines::<224>(),
-        }
+        of_size!(self, contenders::machines())
     }
 
     pub(crate) fn regions(self) -> &'static [Entry] {
-        match self {
-            Self::Small => contenders::regions::<0>(),
-            Self::Medium => contenders::regions::<32>(),
-            Self::Large => contenders::regions::<224>(),
-        }
+        of_size!(self, contenders::regions())
     }
 
     pub(crate) fn batch(self) -> &'static [Entry] {
-        match self {
-            Self::Small => contenders::batch::<0>(),
-            Self::Medium => contenders::batch::<32>(),
-            Self::Large => contenders::batch::<224>(),
-        }
+        of_size!(self, contenders::batch())
     }
 }

@@ -62,14 +62,30 @@ impl Sleeper {
         self.position[0] += 0.001;
     }
 
-    /// Starts a nap. Returns its length in seconds. The first nap has already started. A nap ends half-way between two ticks,
-    /// because the library's times have a tolerance, and the other contenders have none.
+    /// Starts a nap. Returns its length in seconds. A nap ends half-way between two ticks, because the library's times have a
+    /// tolerance, and the other contenders have none.
     #[inline(always)]
     pub(crate) fn nap(&mut self) -> f64 {
-        let whole = f64::from(self.least) + f64::from(self.span) * self.draw();
         self.naps = self.naps.wrapping_add(1);
-        let seconds = if self.naps == 1 { whole * self.draw() } else { whole };
+        let seconds = if self.naps == 1 { self.rest_of_nap() } else { self.least() + self.span() * self.draw() };
         ((seconds * TICKS_PER_SECOND).floor() + 0.5) / TICKS_PER_SECOND
+    }
+
+    /// Returns what is left of a nap that an owner is in when the measurement begins. It is more likely to be in a long nap than in
+    /// a short one. So as many owners come due in each of the first ticks as later.
+    #[cold]
+    fn rest_of_nap(&mut self) -> f64 {
+        let (least, most) = (self.least(), self.least() + self.span());
+        let whole = (least * least + (most * most - least * least) * self.draw()).sqrt();
+        whole * self.draw()
+    }
+
+    fn least(&self) -> f64 {
+        f64::from(self.least)
+    }
+
+    fn span(&self) -> f64 {
+        f64::from(self.span)
     }
 
     fn draw(&mut self) -> f64 {
