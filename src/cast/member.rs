@@ -11,8 +11,8 @@ use super::slot::Slot;
 use crate::change::Change;
 use crate::machine::agent::Agent;
 use crate::machine::observer::MachineWatch;
+use crate::machine::regions::Tree;
 use crate::machine::report::MachineReport;
-use crate::machine::seat::Seat;
 use crate::message::Telegram;
 use crate::owner::{Owner, now};
 
@@ -75,7 +75,7 @@ where
     }
 
     fn show(&self, slot: &mut Slot<K, M, C>) {
-        slot.see(self.machine().seat());
+        slot.see(&Tree::new(None, self.machine().seat()));
     }
 
     fn owner(&self) -> TypeId {
@@ -103,10 +103,10 @@ fn watch<C: CastContext, T: for<'a> Owner<Context<'a> = C>>(index: usize) -> Mac
     }
 }
 
-fn note<C: CastContext, T: Owner>(index: usize, seat: &Seat<T>, cx: &mut C) {
+fn note<C: CastContext, T: Owner>(index: usize, seats: &Tree<'_, T>, cx: &mut C) {
     // An agent that was lent and has been put elsewhere is not acting: its states do not belong to this member.
     if let Some(slot) = cx.members_mut().slot_mut(index).filter(|slot| slot.is_acting()) {
-        slot.see(seat);
+        slot.see(seats);
     }
 }
 

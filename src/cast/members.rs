@@ -226,8 +226,8 @@ impl<K: Ord + 'static, M: 'static, C: 'static> Members<K, M, C> {
         self.slot_of(key)?.state_name()
     }
 
-    /// Returns whether a state of a member is active: whether it is the current state or an ancestor of it. This works
-    /// for a member that is acting, too. `false` if there is no such member, or if its owner is of another type.
+    /// Returns whether a state of a member is active: whether it is the current state or an ancestor of it, or is active in an
+    /// open region. This works for a member that is acting, too. `false` if there is no such member, or if its owner is of another type.
     #[must_use]
     pub fn is_in_state<T: Owner, S: State<T> + ?Sized>(&self, key: &K, state: &S) -> bool {
         let Some(slot) = self.slot_of(key) else { return false };

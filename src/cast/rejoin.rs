@@ -12,6 +12,7 @@ use super::slot::{Presence, PutOffQueue};
 use super::unavailable::NotActing;
 use crate::fsm::Fsm;
 use crate::machine::agent::Agent;
+use crate::machine::regions::Tree;
 use crate::machine::seat::Seat;
 use crate::machine::settings::Settings;
 use crate::machine::state_machine::StateMachine;
@@ -89,7 +90,7 @@ impl<C: CastContext, T: Owner> Drop for Rejoined<'_, C, T> {
             warn!(target: TELEGRAMS, "{:?} keeps its global state: one of its callbacks is running", slot.key);
         }
         *self.seat = machine.into_seat();
-        slot.see(&*self.seat);
+        slot.see(&Tree::new(None, self.seat));
         if let Some(meanwhile) = mem::replace(&mut slot.put_off, self.put_off.take()) {
             slot.put_off(*meanwhile);
         }

@@ -14,7 +14,8 @@ use super::TELEGRAMS;
 use super::delivery::UnknownReceiver;
 use super::member::AnyMember;
 use super::put_off::PutOff;
-use crate::machine::seat::{Path, Seat};
+use crate::machine::regions::Tree;
+use crate::machine::seat::Path;
 use crate::owner::Owner;
 use crate::state::{State, same};
 
@@ -152,16 +153,16 @@ impl<K: 'static, M: 'static, C: 'static> Slot<K, M, C> {
     }
 
     /// Records the active states of the machine.
-    pub(super) fn see<T: Owner>(&mut self, seat: &Seat<T>) {
-        let is_lasting = seat.path().all(|state| state.as_singleton().is_some());
-        self.sight = if is_lasting { Sight::Lasting } else { Sight::Passing };
-        match self.seen.as_mut().and_then(|seen| seen.downcast_mut::<SeenStates<T>>()) {
-            Some(SeenStates(path)) => {
-                path.clear();
-                path.extend(seat.path().cloned());
-            }
-            None => self.seen = Some(Box::new(SeenStates::<T>(seat.path().cloned().collect()))),
+    pub(super) fn see<T: Owner>(&mut self, seats: &Tree<'_, T>) {
+        if self.seen::<T>().is_none() {
+            self.seen = Some(Box::new(SeenStates::<T> { depth: 0, active: Path::new() }));
         }
+        let Some(seen) = self.seen.as_mut().and_then(|seen| seen.downcast_mut::<SeenStates<T>>()) else { return };
+        seen.active.clear();
+        seats.each(&mut |seat, _| seen.active.extend(seat.path().cloned()));
+        seen.depth = seats.root().depth();
+        let is_lasting = seen.active.iter().all(|state| state.as_singleton().is_some());
+        self.sight = if is_lasting { Sight::Lasting } else { Sight::Passing };
     }
 
     /// Makes `seen` valid only until the end of the turn: code in the turn may change the machine without reporting it.
@@ -199,8 +200,12 @@ impl<K: 'static, M: 'static, C: 'static> Slot<K, M, C> {
     }
 }
 
-/// The active states of a machine, outermost first, as they were seen last.
-pub(super) struct SeenStates<T: Owner>(Path<T>);
+/// The active states of a machine, outermost first, region by region, as they were seen last.
+pub(super) struct SeenStates<T: Owner> {
+    /// How many of the states lie outside the regions. The last of these is the current state.
+    depth: usize,
+    active: Path<T>,
+}
 
 /// The [`SeenStates`] of any type of owner.
 trait AnySeen: Downcast + Send + Sync {
@@ -212,16 +217,17 @@ impl_downcast!(AnySeen);
 
 impl<T: Owner> SeenStates<T> {
     pub(super) fn is_in_state<S: State<T> + ?Sized>(&self, state: &S) -> bool {
-        self.0.iter().any(|active| same(&**active, state))
+        self.active.iter().any(|active| same(&**active, state))
     }
 }
 
 impl<T: Owner> AnySeen for SeenStates<T> {
     fn state_name(&self) -> Option<Cow<'_, str>> {
-        self.0.last().map(|current| current.name())
+        self.active[..self.depth].last().map(|current| current.name())
     }
 
     fn clear(&mut self) {
-        self.0.clear();
+        self.depth = 0;
+        self.active.clear();
     }
 }

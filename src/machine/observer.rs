@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::seat::Seat;
+use super::regions::Tree;
 use super::step::Step;
 use crate::change::Change;
 use crate::owner::Owner;
@@ -17,8 +17,8 @@ pub(crate) trait Observer<T: Owner> {
     }
     /// Called when the machine exits or enters a state, starts or stops.
     fn step(&mut self, _step: Step<T>) {}
-    /// Called when the machine's current state has changed.
-    fn moved(&mut self, _seat: &Seat<T>, _cx: &mut T::Context<'_>) {}
+    /// Called when the machine's active states have changed.
+    fn moved(&mut self, _seats: &Tree<'_, T>, _cx: &mut T::Context<'_>) {}
     /// Called when a change was made or refused, before the owner is told of it. `now` is in seconds.
     fn changed(&mut self, _change: &Change<'_, T>, _now: f64, _cx: &mut T::Context<'_>) {}
 }
@@ -43,14 +43,14 @@ pub(crate) struct MachineWatch<T: Owner> {
     /// The index of the machine's member in its cast.
     pub(crate) index: usize,
     /// See [`Observer::moved`]. The first argument is the index.
-    pub(crate) moved: fn(usize, &Seat<T>, &mut T::Context<'_>),
+    pub(crate) moved: fn(usize, &Tree<'_, T>, &mut T::Context<'_>),
     /// See [`Observer::changed`]. The first argument is the index.
     pub(crate) changed: fn(usize, &Change<'_, T>, f64, &mut T::Context<'_>),
 }
 
 impl<T: Owner> Observer<T> for MachineWatch<T> {
-    fn moved(&mut self, seat: &Seat<T>, cx: &mut T::Context<'_>) {
-        (self.moved)(self.index, seat, cx);
+    fn moved(&mut self, seats: &Tree<'_, T>, cx: &mut T::Context<'_>) {
+        (self.moved)(self.index, seats, cx);
     }
 
     fn changed(&mut self, change: &Change<'_, T>, now: f64, cx: &mut T::Context<'_>) {

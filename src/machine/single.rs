@@ -119,11 +119,11 @@ impl<'a, T: Owner> Single<'a, T> {
         self.settings.map_or(MOST_CHANGES, Settings::limit)
     }
 
-    /// Tells the observer that the current state of the machine has changed.
+    /// Tells the observer that the active states of the machine have changed.
     #[inline]
     pub(crate) fn show(&mut self, cx: &mut T::Context<'_>) {
-        if let (Some(observer), None) = (&mut self.observer, &self.outer) {
-            observer.moved(self.seat, cx);
+        if let Some(observer) = &mut self.observer {
+            observer.moved(&Tree::new(self.outer.as_deref(), self.seat), cx);
         }
     }
 

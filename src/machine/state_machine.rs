@@ -685,7 +685,8 @@ impl<T: Owner> StateMachine<T> {
         Tree::new(None, &self.seat)
     }
 
-    /// Returns whether `state` is active: whether it is the current state or an ancestor of it, or lies in an open region.
+    /// Returns whether `state` is active: whether it is the current state or an ancestor of it, or is active in an
+    /// open region.
     #[must_use]
     pub fn is_in_state<S: State<T> + ?Sized>(&self, state: &S) -> bool {
         self.seat.is_in_state(state)

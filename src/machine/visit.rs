@@ -544,8 +544,9 @@ impl<'a, T: Owner> LoneSeat<'a, T> for RegionSeat<'_, '_, 'a, T> {
     }
 
     #[inline(always)]
-    fn show(&mut self, _: &mut T::Context<'_>) {
+    fn show(&mut self, cx: &mut T::Context<'_>) {
         self.visit.single.marks |= HAS_CHANGED_INSIDE;
+        self.visit.single.show(cx);
     }
 
     #[inline(always)]

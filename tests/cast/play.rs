@@ -104,10 +104,15 @@ pub(crate) struct Place {
     parent: Option<&'static Place>,
 }
 
-/// Returns the state with a name. `Left` and `Right` are inside `Inside`.
+/// Returns the state with a name. `Left` and `Right` are inside `Inside`. `Both` has two regions: `Low` and `Lower` lie in the first,
+/// `High` and `Higher` in the second.
 pub(crate) fn place(name: &'static str) -> &'static Place {
     static PLACES: Mutex<BTreeMap<&str, &Place>> = Mutex::new(BTreeMap::new());
-    let parent = matches!(name, "Left" | "Right").then(|| place("Inside"));
+    let parent = match name {
+        "Left" | "Right" => Some(place("Inside")),
+        "Low" | "Lower" | "High" | "Higher" => Some(place("Both")),
+        _ => None,
+    };
     let mut places = PLACES.lock().expect("nothing panics meanwhile");
     places.entry(name).or_insert_with(|| Box::leak(Box::new(Place { name, parent })))
 }
@@ -143,6 +148,14 @@ impl State<Player> for Place {
 
     fn parent(&self) -> Option<StateRef<Player>> {
         self.parent.map(Into::into)
+    }
+
+    fn regions(&self) -> Vec<StateRef<Player>> {
+        if self.name == "Both" { vec![place("Low").into(), place("High").into()] } else { vec![] }
+    }
+
+    fn region(&self) -> usize {
+        self.name.starts_with("High").into()
     }
 
     fn name(&self) -> Cow<'_, str> {

@@ -25,6 +25,20 @@ fn questions() {
         only sees => sees Ann in Left: Inside Left
         look => Ann in no state, Ben in no state
 
+        # the_regions_of_a_member_that_is_acting_are_seen_at_each_point_of_their_changes
+        // A state whose name is in the list is active. `Both` is the current state.
+        cast Ann, Ben
+        Ann Idle.update: now Both is done; see Ann Both Low Lower High Higher
+        Ann Both.enter: see Ann Both Low High
+        Ann Low.enter: see Ann Both Low High
+        Ann Low.update: now Lower is done; see Ann Both Low Lower High Higher; change Low; see Ann Low Lower
+        Ann Lower.exit: see Ann Low Lower
+        Ann High.update: see Ann Both Low Lower High Higher; now Left is done; see Ann Both Low Lower High Inside Left
+        update Ann; update Ann
+        only sees => sees Ann in Both: Both; sees Ann in Both: Both Low; sees Ann in Both: Both Low High
+            sees Ann in Both: Both Lower High; sees Ann in Both: Lower; sees Ann in Both: Lower
+            sees Ann in Both: Both Low High; sees Ann in Both: Both Low High; sees Ann in Left: Inside Left
+
         # what_is_changed_from_outside_between_turns_is_seen_in_the_next
         cast Ann, Ben
         Ann Busy.update: see Ann Idle Busy Inside

@@ -89,6 +89,7 @@ impl<T: Owner> Single<'_, T> {
             if let (Some(branch), 0) = (branches.get(nth), single.seat.depth()) {
                 let Branch { path, regions } = branch;
                 single.seat.replace(0, path[0].clone(), now::<T>(cx));
+                single.show(cx);
                 // As for a start, the state in which this ends is not reported.
                 let _ = single.enter_all::<true>((0, path), regions, Cause::Change, &mut None, owner, cx);
             }
@@ -113,6 +114,7 @@ impl<T: Owner> Single<'_, T> {
             let path = path.unwrap_or_default();
             let first = path.first().cloned().unwrap_or(StateRef::NONE);
             let mut resumption: Option<Resumption<T>> = single.seat.pop(first, now::<T>(cx)).1;
+            single.show(cx);
             let _ = single.enter_all::<true>((0, &path), &[], Cause::Pop, &mut resumption, owner, cx);
         })
     }
