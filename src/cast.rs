@@ -41,7 +41,7 @@ const TELEGRAMS: &str = "demeanor::cast";
 /// Characters of different types that send telegrams to each other: the members, the queue of delayed telegrams, the
 /// clock, and the world that they share.
 ///
-/// The cast is the context of its members' callbacks, so that a state can send from within one:
+/// The cast is the context of its members' callbacks, so that a state can send telegrams from within a callback:
 ///
 /// ```text
 /// type Town = Cast<Name, News, World>;
@@ -78,9 +78,9 @@ const TELEGRAMS: &str = "demeanor::cast";
 ///   turn is over, in the order of sending. To have it handled within the call, use [`rejoin`](Self::rejoin) first. For
 ///   a telegram to oneself, use [`Fsm::send_now`].
 /// - So that long chains do not overflow the stack, a telegram that is nested within 64 others is put off until the
-///   outermost turn is over. A [posted](Self::post) telegram waits for that, too.
-/// - A telegram sent with [`send_after`](Self::send_after) waits in the queue. It is delivered when the caller asks for
-///   what is due, with [`deliver_due`](Self::deliver_due), or one by one with [`pop_due`](Members::pop_due).
+///   outermost turn is over. A [posted](Self::post) telegram is put off in the same way.
+/// - A telegram sent with [`send_after`](Self::send_after) waits in the queue. The game delivers the telegrams that are due, with
+///   [`deliver_due`](Self::deliver_due), or one by one with [`pop_due`](Members::pop_due).
 ///
 /// # Exchanges without end
 ///
@@ -293,7 +293,8 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> Cast<K, M, W
         Self { world, members: Members::new() }
     }
 
-    /// Replaces the queue of delayed telegrams: by one that [merges](Dispatcher::merging_within), or one from a saved game.
+    /// Replaces the queue of delayed telegrams, for example with a queue that [merges](Dispatcher::merging_within), or with the
+    /// queue of a saved game.
     #[must_use]
     pub fn with_dispatcher(mut self, dispatcher: Dispatcher<K, M>) -> Self {
         *self.members.dispatcher_mut() = dispatcher;
@@ -354,8 +355,8 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> Cast<K, M, W
 
     /// Updates all members, in the order in which they joined. See [`Agent::update`].
     ///
-    /// A member that joins during the update is first updated in the next tick. `update` neither moves the clock nor
-    /// delivers what is due: the game decides on the order of [`advance`](Members::advance), `update` and
+    /// A member that joins during the update is first updated in the next tick. `update` neither advances the clock nor delivers
+    /// telegrams that are due: the game decides on the order of [`advance`](Members::advance), `update` and
     /// [`deliver_due`](Self::deliver_due).
     pub fn update(&mut self) {
         CastContext::update(self);
@@ -401,7 +402,7 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> Cast<K, M, W
     }
 
     /// Sends a telegram. A member that is not acting receives it within the call; a member that is acting receives it
-    /// when its turn is over. Returns what has happened to it; a sender that does not need this can ignore it.
+    /// when its turn is over. Returns what has happened to the telegram; a sender that does not need this can ignore it.
     ///
     /// If there is no such receiver, the telegram is dropped with a warning in the log; [`deliver`](Self::deliver)
     /// returns it instead. To send the acting member itself a telegram that is handled within the call, as in
@@ -547,15 +548,14 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> Cast<K, M, W
         CastContext::with(self, key, act)
     }
 
-    /// Makes the acting member a member again for the length of `act`: others can send to it, read it and change it, as
-    /// deeply nested as in the code that you port. `owner` and `fsm` must be the arguments of the callback.
-    /// Returns what `act` returns.
+    /// Makes the acting member available for the length of `act`: other members can send to it, read it and change it, as deeply
+    /// nested as in the code that you port. `owner` and `fsm` must be the arguments of the callback. Returns what `act` returns.
     ///
     /// The requests that the callback has made before are carried out first, as in
     /// [`change_state_now`](Fsm::change_state_now). Afterwards the callback goes on with its owner and its machine,
-    /// including everything that has happened to them; the machine may be in another state by then. In `exit` the
-    /// machine cannot change state during the call: this is refused with a warning
-    /// ([rule 12](crate::docs::semantics#rule-12)). Telegrams that were put off for the member before stay put off.
+    /// including everything that has happened to them; the machine may be in another state by then. In `exit` the machine cannot
+    /// change state during the call: a change is refused with a warning ([rule 12](crate::docs::semantics#rule-12)). Telegrams
+    /// that were put off for the member before stay put off.
     ///
     /// While `act` runs, `owner` holds the [`Default::default`] of its type. Only the type's own `Drop` sees it.
     ///

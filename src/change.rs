@@ -14,9 +14,9 @@ pub struct Change<'a, T: Owner> {
     pub from: Option<&'a StateRef<T>>,
     /// The state that is entered; `None` if a pop leads to no state.
     pub to: Option<&'a StateRef<T>>,
-    /// What requested the change.
+    /// The kind of the request.
     pub cause: Cause,
-    /// Whether it was made.
+    /// Whether the change was made.
     pub outcome: Outcome<'a, T>,
     /// How many seconds [`from`](Self::from) had been active, by [`Owner::now`].
     pub time_in_state: f64,
@@ -36,7 +36,7 @@ impl<'a, T: Owner> Change<'a, T> {
         Self { from, to, cause, outcome: Outcome::Taken, time_in_state, within: None }
     }
 
-    /// Returns the same change as one in a region of `composite`.
+    /// Returns the same change, as a change in a region of `composite`.
     #[inline]
     pub(crate) fn within(self, composite: Option<&'a StateRef<T>>) -> Self {
         Self { within: composite, ..self }
@@ -72,12 +72,12 @@ impl<T: Owner> fmt::Debug for Change<'_, T> {
     }
 }
 
-/// What requested a [`Change`].
+/// The kind of request that led to a [`Change`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Cause {
-    /// `change_state`, `change_state_now` or `ensure_state`.
+    /// `change_state`, a variant of it such as `change_state_after`, or `ensure_state`.
     Change,
     /// `force_state`.
     Force,
@@ -89,9 +89,9 @@ pub enum Cause {
     Pop,
     /// `resume_state`.
     Resume,
-    /// `start`. It is recorded as a [`Step`](crate::Step); the owner is not told.
+    /// `start`. It is recorded as a [`Step`](crate::Step), but not reported to the owner.
     Start,
-    /// `stop`. It is recorded as a [`Step`](crate::Step); the owner is not told.
+    /// `stop`. It is recorded as a [`Step`](crate::Step), but not reported to the owner.
     Stop,
 }
 
@@ -116,7 +116,7 @@ pub enum Outcome<'a, T: Owner> {
     /// The change is made. Each `exit` has run, and the `enter` callbacks come next. (For [`Owner::after_change`], they
     /// have run.)
     Taken,
-    /// A guard refused it; no callback has run.
+    /// A guard refused the change; no callback has run.
     Refused(Refusal<'a, T>),
     /// The change was reported as taken, but another change within the `enter` of this state has abandoned it
     /// ([rule 38](crate::docs::semantics#rule-38)).
@@ -192,9 +192,9 @@ impl Shortfall {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum End {
-    /// Another change within an `enter` has abandoned it.
+    /// Another change within an `enter` has abandoned the change.
     Abandoned,
-    /// [`Fsm::stay`](crate::Fsm::stay) has ended it in an ancestor of its target.
+    /// [`Fsm::stay`](crate::Fsm::stay) has ended the change in an ancestor of its target.
     Stayed,
 }
 

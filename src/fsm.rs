@@ -1,4 +1,4 @@
-//! The handle that a callback gets: what a state can query, and what it can request from the machine.
+//! The handle that a callback gets. With it, a state queries its machine and makes requests.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -23,8 +23,8 @@ use crate::state::{IntoState, State, StateRef, same};
 /// [`send_now`](Self::send_now) and [`send_ahead`](Self::send_ahead) act within the call, for ports of code that relies
 /// on this. All times are in seconds by [`Owner::now`].
 ///
-/// The methods do not panic by themselves, except that those that act within the call pass on the panic of a callback. A request
-/// that cannot be carried out is refused, with a warning in the log.
+/// The methods do not panic by themselves. The methods that act within the call pass on the panic of a callback. A request that
+/// cannot be carried out is refused, with a warning in the log.
 ///
 /// # Examples
 ///
@@ -70,8 +70,8 @@ pub struct Fsm<'a, T: Owner> {
     pub(crate) machines: &'a mut (dyn Machines<T> + 'a),
     /// The index of this handle's machine among `machines`. A cell, so that [`mark_unused`](Self::mark_unused) costs no field.
     pub(crate) nth: Cell<usize>,
-    /// The times at which the machines entered their current states, in seconds, if these times are stored in a column.
-    /// Otherwise empty, and also after a method that may change state within the call.
+    /// The times at which the machines entered their current states, in seconds. Empty if these times are not stored in a column,
+    /// and after a method that may change state within the call.
     pub(crate) entered_at: &'a [f64],
 }
 
@@ -92,8 +92,8 @@ impl<'a, T: Owner> Fsm<'a, T> {
         (self.machines, self.nth.get_mut())
     }
 
-    /// Marks the handle as one that nothing has used: that of the provided `after_update`, so that a batch does not call it for
-    /// each owner, or that of a passive state.
+    /// Marks the handle as unused. The provided `after_update` does this, so that a batch does not call it for each owner. The
+    /// tick of a passive state does it, too.
     #[inline]
     pub(crate) fn mark_unused(&self) {
         self.nth.set(usize::MAX);
@@ -305,9 +305,9 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.ask(Request::Pop);
     }
 
-    /// Sets a timer: requests [`pop_state`](Self::pop_state) after a number of seconds. A state that is pushed for a while calls this
-    /// in its `enter`. The timer ends when the state that sets it is left
-    /// ([rule 25](crate::docs::semantics#rule-25)), so it does not pop another state.
+    /// Sets a timer: requests [`pop_state`](Self::pop_state) after a number of seconds. A state that is pushed for a while calls
+    /// this method in its `enter`. The timer ends when the state that sets it is left ([rule
+    /// 25](crate::docs::semantics#rule-25)), so the timer does not pop another state.
     ///
     /// # Examples
     ///
@@ -355,9 +355,9 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.ask(Request::Resume(composite.into_state()));
     }
 
-    /// Ends the change under way in the state whose `enter` is running. The states below are not entered, the change is
-    /// complete with this `enter`, and from now on [`target`](Self::target) is this state ([rule
-    /// 38](crate::docs::semantics#rule-38)). Other requests of the callback are carried out afterwards, as usual.
+    /// Ends the current change in the state whose `enter` is running. The states below are not entered, the change is complete
+    /// with this `enter`, and from now on [`target`](Self::target) is this state ([rule 38](crate::docs::semantics#rule-38)).
+    /// Other requests of the callback are carried out afterwards, as usual.
     ///
     /// This also works in the `enter` that [`start`](crate::StateMachine::start) runs, and in the
     /// [`resume`](State::resume) of a pop. In the `enter` of the target itself, nothing is left to end. In all other
@@ -398,10 +398,10 @@ impl<'a, T: Owner> Fsm<'a, T> {
         }
     }
 
-    /// Requests that a message is sent to the owner itself. When the callback has returned and the requests that were made
-    /// before this one are carried out, the message is offered to the active states and then to the global state, until
-    /// one of them handles it ([rule 24](crate::docs::semantics#rule-24)). Requests that were made after this one wait until
-    /// then.
+    /// Requests that a message is sent to the owner itself. When the callback has returned and the earlier requests
+    /// have been carried out, the message is offered to the active states and then to the global state, until one of
+    /// them handles it ([rule 24](crate::docs::semantics#rule-24)). Requests that were made after this one wait until the message
+    /// has been handled, or all states have declined it.
     ///
     /// # Examples
     ///
@@ -444,9 +444,9 @@ impl<'a, T: Owner> Fsm<'a, T> {
     /// the machine. Several timers may run at the same time.
     ///
     /// When the timer is due, the change is requested at the beginning of the owner's tick, before the global state is
-    /// updated. Only then are the guards asked; if one refuses the change, the timer still ends. While another state is
-    /// pushed over the state, the timer is paused. A number of seconds that is negative or NaN counts as 0, with a
-    /// warning: the timer is due in the next tick. A timer of infinite seconds never comes due.
+    /// updated. The guards are asked only then; if a guard refuses the change, the timer still ends. While another state is
+    /// pushed over the state, the timer is paused. A number of seconds that is negative or NaN counts as 0, with a warning: the
+    /// timer is due in the next tick. A timer of infinite seconds never comes due.
     ///
     /// # Examples
     ///
@@ -499,9 +499,9 @@ impl<'a, T: Owner> Fsm<'a, T> {
     /// run in the current state, as after `action_num = 4` in a game with a `switch` over numbers.
     ///
     /// If several such changes are requested before that tick, the last one counts. Any change that is made before that tick
-    /// drops the request. While another state is pushed over the state, the request is kept. The request wakes a sleeper in the
-    /// next tick. The guards are asked in that tick; if one refuses the change, the request is used up. A request that is made in
-    /// `exit` is refused with a warning ([rule 12](crate::docs::semantics#rule-12)).
+    /// drops the request. While another state is pushed over the state, the request is kept. The request wakes a sleeping machine
+    /// in the next tick. The guards are asked in that tick; if a guard refuses the change, the request is used up. A request that
+    /// is made in `exit` is refused with a warning ([rule 12](crate::docs::semantics#rule-12)).
     ///
     /// # Examples
     ///
@@ -551,8 +551,8 @@ impl<'a, T: Owner> Fsm<'a, T> {
         }
     }
 
-    /// Sets a timer for a message: sends a message to the owner itself when [`Owner::now`] has advanced by `seconds`. In
-    /// everything else, this timer is like one set by [`change_state_after`](Self::change_state_after).
+    /// Sets a timer for a message: sends a message to the owner itself when [`Owner::now`] has advanced by `seconds`. Apart from
+    /// this, the timer is like one set by [`change_state_after`](Self::change_state_after).
     ///
     /// # Examples
     ///
@@ -609,7 +609,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
     /// tick: if a tick takes longer than `seconds`, the messages in between are left out. With 0 seconds, a message comes in
     /// every tick; a number that is negative or NaN counts as 0, with a warning. With infinite seconds, no message comes.
     ///
-    /// The timer ends as one set by [`change_state_after`](Self::change_state_after) does, or when [`cancel`](Self::cancel) ends
+    /// The timer ends like a timer set by [`change_state_after`](Self::change_state_after), or when [`cancel`](Self::cancel) ends
     /// it. Each message wakes a machine that sleeps.
     ///
     /// # Examples
@@ -649,8 +649,8 @@ impl<'a, T: Owner> Fsm<'a, T> {
     }
 
     /// Ends timers within the call, and returns how many. `is_canceled` is called once with each timer of the active states and
-    /// of the machine, in the order in which they were set, then with each timer that waits in the queue: one that a callback has
-    /// just requested, and one that is due and has not had its turn. A timer ends if `is_canceled` returns `true`.
+    /// of the machine, in the order in which they were set, then with each timer that waits in the queue, because it is not
+    /// running yet, or because it is due and has not had its turn. A timer ends if `is_canceled` returns `true`.
     ///
     /// Timers of states over which another state is pushed are not shown. In `exit` and `suspend`, nothing is canceled, and a
     /// warning says so ([rule 39](crate::docs::semantics#rule-39)). From outside, call it in
@@ -695,12 +695,12 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.machines.cancel(self.nth.get(), &mut is_canceled)
     }
 
-    /// Returns the timers that [`cancel`](Self::cancel) would show, in the same order: those that run, and those that wait in the
-    /// queue.
+    /// Returns the timers that [`cancel`](Self::cancel) would show, in the same order: the running timers, then the timers that
+    /// wait in the queue.
     ///
-    /// It takes time for each timer of the owner. In a batch, an owner with timers then finishes its tick alone, which is slower;
-    /// this is why the method needs `&mut`, so that guards cannot call it. In `exit` and `suspend`, it returns no timers, and a
-    /// warning says so ([rule 39](crate::docs::semantics#rule-39)). From outside, use
+    /// The method takes time for each timer of the owner. In a batch, an owner with timers then finishes its tick alone, which is
+    /// slower; this is why the method needs `&mut`, so that guards cannot call it. In `exit` and `suspend`, it returns no timers,
+    /// and a warning says so ([rule 39](crate::docs::semantics#rule-39)). From outside, use
     /// [`StateMachine::pending`](crate::StateMachine::pending).
     ///
     /// # Examples
@@ -830,8 +830,8 @@ impl<'a, T: Owner> Fsm<'a, T> {
 
     /// Changes state within the call. First the requests made earlier are carried out, then this change, each with the requests
     /// of its callbacks. The rest of the callback runs afterwards ([rule 11](crate::docs::semantics#rule-11)). Returns whether
-    /// the change was made and not abandoned by another one within its `enter` callbacks. In `exit`, the change is refused with a
-    /// warning.
+    /// the change was made and not abandoned by another change within its `enter` callbacks. In `exit`, the change is refused
+    /// with a warning.
     ///
     /// This method does exactly what Buckland's `ChangeState` does. Use it for ports that follow the original line by
     /// line; otherwise use [`change_state`](Self::change_state).
@@ -919,8 +919,8 @@ impl<'a, T: Owner> Fsm<'a, T> {
     }
 
     /// Changes state within the call, as [`change_state_now`](Self::change_state_now) does, but ahead of the requests made
-    /// earlier. These are carried out after the change, before the requests of its callbacks and before the call returns
-    /// ([rule 11](crate::docs::semantics#rule-11)).
+    /// earlier. The earlier requests are carried out after the change, before the requests of its callbacks and before the call
+    /// returns ([rule 11](crate::docs::semantics#rule-11)).
     ///
     /// # Examples
     ///
@@ -1047,9 +1047,9 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.machines.send_now(self.nth.get(), Order::Ahead, owner, message, cx)
     }
 
-    /// Returns the innermost active state; a state whose [regions](State::regions) are open counts as innermost. In a callback of a
-    /// state in a region, this is the innermost state of the region ([rule 32](crate::docs::semantics#rule-32)). `None` when the
-    /// machine has no state.
+    /// Returns the innermost active state. A state whose [regions](State::regions) are open counts as innermost. In a callback of
+    /// a state in a region, this is the innermost state of the region ([rule 32](crate::docs::semantics#rule-32)). `None` when
+    /// the machine has no state.
     #[must_use]
     pub fn current(&self) -> Option<&StateRef<T>> {
         self.view().current.as_option()
@@ -1124,7 +1124,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
         tree.map_or_else(Vec::new, |tree| tree.regions_of(&composite)).into_iter()
     }
 
-    /// Returns whether `state` is active: whether it is the current state or an ancestor of it, or lies in another open region.
+    /// Returns whether `state` is active: the current state, an ancestor of it, or an active state of another region.
     #[must_use]
     pub fn is_in_state<S: State<T> + ?Sized>(&self, state: &S) -> bool {
         self.view().is_in_state(state)
@@ -1197,8 +1197,8 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.view().time_in(state, now::<T>(cx))
     }
 
-    /// Returns whether any request is waiting, whether this callback or an earlier one has made it. Requests made in `exit`
-    /// are refused, so they never wait ([rule 24](crate::docs::semantics#rule-24)).
+    /// Returns whether any request is waiting that this callback or an earlier callback has made. Requests made in `exit` are
+    /// refused, so they never wait ([rule 24](crate::docs::semantics#rule-24)).
     ///
     /// # Examples
     ///
@@ -1237,12 +1237,12 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.machines.has_requests(self.nth.get())
     }
 
-    /// Returns the machine's seat; `None` in a batch.
+    /// Returns the machine's seat; `None` if a batch stores the machine's data in columns.
     pub(crate) fn seat(&self) -> Option<&Seat<T>> {
         self.machines.seat(self.nth.get())
     }
 
-    /// Carries out the requests made so far, and then lends the owner and the seat to `act`. Does nothing in a batch.
+    /// Carries out the requests made so far, and then lends the owner and the seat to `act`. Does nothing without a seat.
     pub(crate) fn lend(&mut self, owner: &mut T, cx: &mut T::Context<'_>, act: ActOnSeat<'_, T>) {
         self.machines.lend(self.nth.get(), owner, cx, act);
     }
@@ -1273,7 +1273,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
         });
     }
 
-    /// Calls `look` with what the machine stores about suspended states and histories. `None` if it stores nothing.
+    /// Calls `look` with the machine's rare data, such as suspended states and histories; with `None` if there is none.
     pub(crate) fn look_back<R>(&self, look: impl FnOnce(Option<&Rare<T>>) -> R) -> R {
         let (mut look, mut seen) = (Some(look), None);
         self.machines.look_back(self.nth.get(), &mut |rare| seen = look.take().map(|look| look(rare)));
@@ -1318,7 +1318,7 @@ pub(crate) trait Machines<T: Owner> {
     fn ask_singleton(&mut self, nth: usize, to: &'static dyn State<T>);
     /// Queues any other request.
     fn ask(&mut self, nth: usize, request: Request<T>);
-    /// Records what the owner waits for, and for how many seconds. Returns `false` if this must be queued as a request
+    /// Records a wait of the owner, and its length in seconds. Returns `false` if the wait must be queued as a request
     /// instead.
     fn wait(&mut self, _nth: usize, _seconds: f64, _for: Awaited<T>) -> bool {
         false
@@ -1409,7 +1409,7 @@ pub(crate) trait Machines<T: Owner> {
     }
 }
 
-/// When a request within the call is carried out.
+/// Whether a request within the call is carried out before or after the requests that wait.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Order {
     /// Behind the requests that wait.
@@ -1527,7 +1527,7 @@ pub(crate) enum Request<T: Owner> {
     Due(Box<Timer<T>>),
     /// Sleep for a number of seconds.
     Sleep(f64),
-    /// Read or cancel timers. This is only a request where it is refused (rule 12); elsewhere it is done within the call.
+    /// A call that reads or cancels timers. It is a request only where it is refused (rule 12); elsewhere it acts at once.
     Cancel,
     /// A call of `stay` outside of an `enter`. It is refused.
     Stay,
@@ -1543,7 +1543,7 @@ pub(crate) struct Acting<T: Owner> {
     pub(crate) action: Action<T>,
 }
 
-/// What a change does between the exits and the enters.
+/// The function that a change calls between the exits and the enters.
 pub(crate) type Action<T> = Box<dyn Fn(&mut T, &Fsm<'_, T>, &mut <T as Owner>::Context<'_>) + Send + Sync>;
 
 impl<T: Owner> Request<T> {
@@ -1568,7 +1568,7 @@ impl<T: Owner> Request<T> {
         self
     }
 
-    /// Returns whether it is a request for a change that does not come from a timer.
+    /// Returns whether this is a request for a change that does not come from a timer.
     pub(crate) fn is_change(&self) -> bool {
         match self {
             Self::Send(_)
@@ -1583,7 +1583,7 @@ impl<T: Owner> Request<T> {
         }
     }
 
-    /// Returns whether it concerns the seat of the state that makes it: which states it leads to, or what waits there.
+    /// Returns whether the request depends on the seat of its state: on the seat's previous state, stack or waits.
     pub(crate) fn depends_on_seat(&self) -> bool {
         match self {
             Self::Revert
@@ -1598,7 +1598,7 @@ impl<T: Owner> Request<T> {
         }
     }
 
-    /// Returns the action of the change that it asks for.
+    /// Returns the action of the requested change.
     pub(crate) fn action(&self) -> Option<&Action<T>> {
         match self {
             Self::Acting(acting) => Some(&acting.action),
@@ -1606,7 +1606,7 @@ impl<T: Owner> Request<T> {
         }
     }
 
-    /// Returns the message to oneself that it asks for.
+    /// Returns the message to oneself that the request sends.
     pub(crate) fn message(&self) -> Option<&T::Message> {
         match self {
             Self::Send(message) => Some(message),
@@ -1619,7 +1619,7 @@ impl<T: Owner> Request<T> {
         }
     }
 
-    /// Returns whether it stores a number for a state. Only states from files make such requests.
+    /// Returns whether the request stores a number for a state. Only states from files make such requests.
     pub(crate) fn is_note(&self) -> bool {
         match self {
             Self::After(after) => after.then.is_note(),
@@ -1628,8 +1628,8 @@ impl<T: Owner> Request<T> {
         }
     }
 
-    /// Returns whether it is a timer, or a change in the next tick, that ends with a change that keeps only the outermost `kept`
-    /// active states.
+    /// Returns whether a change that keeps only the outermost `kept` active states ends this request: a timer, or a change in the
+    /// next tick.
     pub(crate) fn ends_with(&self, kept: usize) -> bool {
         match self {
             Self::After(after) => after.scope.ends_with(kept),
@@ -1639,7 +1639,7 @@ impl<T: Owner> Request<T> {
         }
     }
 
-    /// Returns the cause of the change that it leads to. A request in a region must be taken out of [`Request::InRegion`] first.
+    /// Returns the cause of the requested change. A request in a region must be taken out of [`Request::InRegion`] first.
     pub(crate) fn cause(&self) -> Cause {
         match self {
             Self::Force(_) => Cause::Force,

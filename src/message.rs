@@ -1,7 +1,7 @@
 //! Telegrams, and the queue of delayed telegrams.
 //!
-//! The queue does not know the receivers: a [`Cast`](crate::Cast) delivers to its members, and other users to whatever their
-//! keys identify.
+//! The queue does not know the receivers: a [`Cast`](crate::Cast) delivers telegrams to its members, and other code delivers them
+//! to the objects that its keys identify.
 
 mod merging;
 
@@ -48,8 +48,9 @@ impl<K, M> Telegram<K, M> {
 /// A queue of telegrams that arrive later. They arrive in the order of their due times. Telegrams with the same due time arrive
 /// in the order in which they were sent.
 ///
-/// It has no clock: methods take the time, in seconds, of any clock that does not run backwards. [`pop_due`](Self::pop_due)
-/// takes out the telegrams that are due, one at a time, so that a receiver can send others meanwhile.
+/// The queue has no clock: its methods take the time, in seconds, of any clock that does not run backwards.
+/// [`pop_due`](Self::pop_due) takes out the telegrams that are due, one at a time, so that a receiver can send other telegrams
+/// meanwhile.
 ///
 /// Every telegram arrives as often as it is sent, even if several have the same due time. Buckland's dispatcher drops a
 /// telegram if a similar one is queued. A port that relies on this uses [`merging_within`](Self::merging_within).
@@ -75,7 +76,7 @@ impl<K, M> Telegram<K, M> {
 pub struct Dispatcher<K, M> {
     /// The telegrams, in the order in which they arrive.
     queue: Queue<K, M>,
-    /// How many telegrams have been queued. This is the number of the next one.
+    /// How many telegrams have been queued. This is also the number of the next telegram.
     sent: u64,
     merging: Option<Merging<K, M>>,
 }
@@ -101,8 +102,8 @@ impl<K, M> Dispatcher<K, M> {
         Self { queue: BTreeMap::new(), sent: 0, merging: None }
     }
 
-    /// Creates an empty queue with Buckland's rule: a telegram is dropped when one with the same sender, receiver and message
-    /// is queued whose due time is less than `window` seconds away. His window is 0.25.
+    /// Creates an empty queue with Buckland's rule: a new telegram is dropped if a telegram with the same sender, receiver and
+    /// message is queued, and their due times are less than `window` seconds apart. Buckland's window is 0.25.
     ///
     /// # Examples
     ///

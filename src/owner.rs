@@ -11,14 +11,14 @@ use crate::fsm::Fsm;
 use crate::state::StateRef;
 use crate::state::short_name;
 
-/// What a state machine belongs to: a character, a door, a menu.
-/// The trait names the types that all states of one owner share, so that a state needs only `State<Enemy>`.
+/// The thing to which a state machine belongs: a character, a door, a menu. The trait names the types that all states of one
+/// owner share, so that a state needs only `State<Enemy>`.
 ///
 /// # Order of calls
 ///
 /// At a change, [`on_change`](Self::on_change) is called after the `exit` of the old state and before the `enter` of the new one,
 /// and [`after_change`](Self::after_change) after that `enter`. [`after_update`](Self::after_update) is called at the end of a
-/// tick. A panic in a method reaches the caller of the machine's method, as one in a callback of a state does ([rule
+/// tick. A panic in a method reaches the caller of the machine's method, as a panic in a callback of a state does ([rule
 /// 22](crate::docs::semantics#rule-22)).
 ///
 /// # Examples
@@ -55,19 +55,19 @@ use crate::state::short_name;
 )]
 #[expect(unused_variables, reason = "the provided methods do nothing, and their arguments have names for the docs")]
 pub trait Owner: Sized + 'static {
-    /// What the callbacks need besides the owner: a clock, the world, a command buffer.
+    /// The type of the data that the callbacks need besides the owner: a clock, the world, a command buffer.
     ///
     /// A context may borrow from the world for the length of a call: `type Context<'a> = Town<'a>`.
     type Context<'a>;
 
-    /// What can be sent to the owner. Use `()` if nothing is sent to it. A message can have [a field for an
+    /// The type of the messages that can be sent to the owner. Use `()` if there are none. A message can have [a field for an
     /// answer](crate::docs::cookbook#an-answer-to-a-message).
     type Message: 'static;
 
-    /// Returns the time that the context's clock shows, in seconds. It is called at each change and by `start`, by queries such
-    /// as `time_in_state`, and when a machine sets timers, checks them or sleeps ([rule 18](crate::docs::semantics#rule-18)).
+    /// Returns the time that the context's clock shows, in seconds. Called at each change, by `start`, by queries such as
+    /// `time_in_state`, and when a machine sets timers, checks them or sleeps ([rule 18](crate::docs::semantics#rule-18)).
     ///
-    /// By default there is no clock, and the time is always 0: the negative zero, by which the plugin for Bevy knows this default.
+    /// By default there is no clock, and the time is always -0.0. The plugin for Bevy recognizes the default by the sign.
     #[must_use]
     fn now(cx: &Self::Context<'_>) -> f64 {
         -0.0
@@ -85,9 +85,9 @@ pub trait Owner: Sized + 'static {
     /// Called for each change that is made, before the new state's `enter`. Also called when a guard has refused a change: then
     /// no state has been left or entered. Not called by `start` and `stop`.
     ///
-    /// Called once more for a change that ends early, when this is known: the outcome is then
-    /// [`Abandoned`](crate::Outcome::Abandoned) or [`Stayed`](crate::Outcome::Stayed)
-    /// ([rule 38](crate::docs::semantics#rule-38)). Use [`Change::is_taken`] to count the changes that were made.
+    /// Called once more for a change that has ended early. The outcome is then [`Abandoned`](crate::Outcome::Abandoned) or
+    /// [`Stayed`](crate::Outcome::Stayed) ([rule 38](crate::docs::semantics#rule-38)). Use [`Change::is_taken`] to count the
+    /// changes that were made.
     ///
     /// # Examples
     ///
@@ -162,8 +162,8 @@ pub trait Owner: Sized + 'static {
     fn after_change(&mut self, change: &Change<'_, Self>, cx: &mut Self::Context<'_>) {}
 
     /// Called after each message: with the state that has handled it, before the requests of its
-    /// [`on_message`](crate::State::on_message) are carried out, or with `None` after the last state has declined it. In a machine
-    /// with open regions, it is called for each state that has handled the message ([rule 14](crate::docs::semantics#rule-14)).
+    /// [`on_message`](crate::State::on_message) are carried out, or with `None` after the last state has declined it. With open
+    /// regions, it is called for each state that has handled the message ([rule 14](crate::docs::semantics#rule-14)).
     ///
     /// It is the place to log messages, for example in a [`MessageLog`](crate::journal::MessageLog).
     ///
@@ -212,12 +212,12 @@ pub trait Owner: Sized + 'static {
     }
 
     /// Called at the end of each tick in which a state was updated: an active state, or the global state. It is called once,
-    /// after the last update and all requests of the tick. It is the place for code that runs whatever the state is: gravity,
-    /// movement, the choice of a sprite ([rule 35](crate::docs::semantics#rule-35)).
+    /// after the last update and all requests of the tick. It is the place for code that runs in every state: gravity, movement,
+    /// the choice of a sprite ([rule 35](crate::docs::semantics#rule-35)).
     ///
-    /// The handle shows the machine as the tick has left it. It can be queried, but nothing can be requested. It is not called in
-    /// a tick in which the machine is asleep and no global state is updated, nor for calls from outside, such as `change_state`
-    /// and `send`.
+    /// The handle shows the machine as the tick has left it. It can be queried, but nothing can be requested. This method is not
+    /// called in a tick in which the machine is asleep and no global state is updated, nor for calls from outside, such as
+    /// `change_state` and `send`.
     ///
     /// # Examples
     ///

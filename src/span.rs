@@ -36,10 +36,10 @@ pub(crate) fn due_after(seconds: f64, now: f64) -> f64 {
     now + shortened(seconds)
 }
 
-/// Returns when a repeating timer is next due after `now`, and the time from its start until then without tolerance: the least
-/// number of periods whose end is ahead (rule 39). At the end of n periods, the timer is due like a timer of n periods that was
-/// set at the same time. The pair `(due, span)` is what was returned for the last message. If the clock cannot show so short a
-/// period, or if it is 0, the timer is due at `now`, which is the next tick. All times are in seconds.
+/// Returns when a repeating timer is next due after `now`, and the span from its start until then, without the tolerance: the
+/// smallest multiple of the period whose end is ahead (rule 39). At the end of n periods, the timer is due like a timer of n
+/// periods that was set at the same time. The pair `(due, span)` is the result for the last message. If the period is 0, or too
+/// short for the clock to show, the timer is due at `now`, and so in the next tick. All times are in seconds.
 pub(crate) fn due_again((due, span): (f64, f64), seconds: f64, now: f64) -> (f64, f64) {
     let started = due - shortened(span);
     let elapsed = now - started;
@@ -50,7 +50,8 @@ pub(crate) fn due_again((due, span): (f64, f64), seconds: f64, now: f64) -> (f64
     again.unwrap_or((now, span))
 }
 
-/// Rounds a due time to about a microsecond, toward 0. Two due times that this makes equal may differ only by the errors of sums.
+/// Rounds a due time to about a microsecond, toward 0. Two due times that are equal after rounding may differ only by the
+/// rounding errors of sums.
 pub(crate) fn rounded(due: f64) -> f64 {
     if due.is_finite() { due - due % (1.0 / 1_048_576.0) } else { due }
 }
@@ -60,8 +61,8 @@ fn whole(number: f64) -> f64 {
     number - number % 1.0
 }
 
-/// Returns from when, in seconds, an exit must be tried that opens `seconds` after its state was entered. The exit cannot open
-/// before this time.
+/// Returns the time, in seconds, from which an exit must be tried that opens `seconds` after its state was entered. The exit
+/// cannot open before this time.
 #[inline]
 pub(crate) fn opens_at(seconds: f64, entered_at: f64) -> f64 {
     // The tolerance is doubled because sums and differences are rounded.

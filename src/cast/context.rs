@@ -89,10 +89,10 @@ pub trait CastContext: Sized + 'static {
     /// The type of the members' keys.
     type Key: Clone + Ord + fmt::Debug + 'static;
 
-    /// The type of their messages.
+    /// The type of the members' messages.
     type Message: 'static;
 
-    /// Returns the members. It must return the same ones each time.
+    /// Returns the members. It must return the same `Members` each time.
     fn members_mut(&mut self) -> &mut Members<Self::Key, Self::Message, Self>;
 
     /// Adds a member and starts its machine, as [`Cast::spawn`](crate::Cast::spawn) does.
@@ -133,7 +133,7 @@ pub trait CastContext: Sized + 'static {
         }
     }
 
-    /// Sends a telegram, as [`Cast::send`](crate::Cast::send) does. Returns what has happened to it.
+    /// Sends a telegram, as [`Cast::send`](crate::Cast::send) does. Returns what has happened to the telegram.
     fn send(&mut self, sender: Self::Key, receiver: Self::Key, message: Self::Message) -> Delivery {
         self.deliver(Telegram::new(sender, receiver, message)).unwrap_or(Delivery::UnknownReceiver)
     }
@@ -204,8 +204,8 @@ pub trait CastContext: Sized + 'static {
         result.flatten().ok_or(Unavailable::WrongType)
     }
 
-    /// Makes the acting member a member again for the length of a call, as [`Cast::rejoin`](crate::Cast::rejoin) does.
-    /// Returns what `act` returns.
+    /// Makes the acting member available for the length of a call, as [`Cast::rejoin`](crate::Cast::rejoin) does. Returns what
+    /// `act` returns.
     ///
     /// # Errors
     ///

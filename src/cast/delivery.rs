@@ -21,15 +21,14 @@ use crate::owner::Owner;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Delivery {
-    /// A state of the receiver handled it.
+    /// A state of the receiver handled the telegram.
     Handled,
-    /// No state of the receiver handled it.
+    /// No state of the receiver handled the telegram.
     Declined,
     /// The receiver is acting: the telegram is delivered when the receiver's turn is over. Or the telegram is nested within
     /// 64 others: it is delivered when the outermost turn is over.
     PutOff,
-    /// The telegram is queued until it is due, or is [merged](crate::Dispatcher::merging_within) with one that is
-    /// queued.
+    /// The telegram is queued until it is due, or is [merged](crate::Dispatcher::merging_within) with a queued telegram.
     Delayed,
     /// No member has the receiver's key: the telegram is dropped, with a warning in the log.
     UnknownReceiver,

@@ -46,7 +46,7 @@ impl<K, M, C> Members<K, M, C> {
         self.journal.as_deref()
     }
 
-    /// Returns this journal, for [clearing](Journal::clear) it, adding to it or replacing it.
+    /// Returns the journal mutably, for [clearing](Journal::clear) it, adding to it or replacing it.
     pub fn journal_mut(&mut self) -> Option<&mut Journal<K>> {
         self.journal.as_deref_mut()
     }

@@ -1,4 +1,4 @@
-//! What a cast does with each member, regardless of the owner's type.
+//! The methods that a cast calls on each member, whatever the owner's type is.
 
 use alloc::borrow::Cow;
 use core::any::TypeId;
@@ -18,15 +18,16 @@ use crate::owner::{Owner, now};
 
 /// The methods that a cast calls on a member.
 ///
-/// A member is `Send` and `Sync`, so that a cast is, too, when its keys, messages and world are. Behind a trait object, the
-/// compiler cannot see whether the owner is. The methods get the member's index, so that changes are recorded in its slot.
+/// A member is `Send` and `Sync`, so that a cast is `Send` and `Sync`, too, when its keys, messages and world are. Behind a trait
+/// object, the compiler cannot see whether the owner is `Send`. The methods get the member's index, so that changes are recorded
+/// in its slot.
 pub(super) trait Member<K, M, C>: Downcast + Send + Sync {
     fn start(&mut self, index: usize, cx: &mut C);
     fn stop(&mut self, index: usize, cx: &mut C);
     fn update(&mut self, index: usize, cx: &mut C);
     /// Returns whether the telegram was handled.
     fn receive(&mut self, telegram: &Telegram<K, M>, index: usize, cx: &mut C) -> bool;
-    /// Sets where the changes of the lent agent are reported: to the slot at an index, or nowhere.
+    /// Sets the index of the slot to which the changes of the lent agent are reported; `None` for no slot.
     fn set_watch(&mut self, index: Option<usize>);
     /// Records the machine's active states in the slot.
     fn show(&self, slot: &mut Slot<K, M, C>);

@@ -24,7 +24,7 @@ use crate::time::GameTime;
 /// Characters of different types, found by their keys, with their telegrams and their clock.
 ///
 /// They are part of a [`Cast`](crate::Cast), or of a struct of the game that is their [`CastContext`]: `C` is that
-/// type. The methods here run no callback; the methods that do are methods of the context.
+/// type. The methods here run no callback; the methods that run callbacks are methods of the context.
 pub struct Members<K, M, C> {
     pub(super) time: GameTime,
     pub(super) dispatcher: Dispatcher<K, M>,
@@ -63,7 +63,8 @@ impl<K, M, C> Members<K, M, C> {
         }
     }
 
-    /// Replaces the queue of delayed telegrams: by one that [merges](Dispatcher::merging_within), or one from a saved game.
+    /// Replaces the queue of delayed telegrams, for example with a queue that [merges](Dispatcher::merging_within), or with the
+    /// queue of a saved game.
     #[must_use]
     pub fn with_dispatcher(mut self, dispatcher: Dispatcher<K, M>) -> Self {
         self.dispatcher = dispatcher;
@@ -116,8 +117,8 @@ impl<K, M, C> Members<K, M, C> {
         self.time
     }
 
-    /// Returns the time by the members' clock, in seconds. If their [`Owner::now`] returns this, states can query how
-    /// long they have been active.
+    /// Returns the time by the members' clock, in seconds. If [`Owner::now`] of the members returns this time, their states can
+    /// query how long they have been active.
     #[must_use]
     pub fn now(&self) -> f64 {
         self.time.total().as_secs_f64()
@@ -226,8 +227,8 @@ impl<K: Ord + 'static, M: 'static, C: 'static> Members<K, M, C> {
         self.slot_of(key)?.state_name()
     }
 
-    /// Returns whether a state of a member is active: whether it is the current state or an ancestor of it, or is active in an
-    /// open region. This works for a member that is acting, too. `false` if there is no such member, or if its owner is of another type.
+    /// Returns whether a state of a member is active: as the current state, as an ancestor of it, or in an open region. This works
+    /// for a member that is acting, too. `false` if there is no such member, or if its owner is of another type.
     #[must_use]
     pub fn is_in_state<T: Owner, S: State<T> + ?Sized>(&self, key: &K, state: &S) -> bool {
         let Some(slot) = self.slot_of(key) else { return false };
@@ -419,11 +420,11 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, C: 'static> Members<K, M
         member.into_any().downcast().map(|agent| *agent).map_err(|_| Unavailable::WrongType)
     }
 
-    /// Drops a member of any type, without calling any callback. Returns whether there was one.
+    /// Drops a member of any type, without calling any callback. Returns whether there was such a member.
     ///
-    /// This works from within the member's own callback, too: it stops being a member at once, and is dropped when its
-    /// turn is over. Telegrams that were put off for it are dropped, with a warning in the log. For telegrams that are
-    /// queued for it, see [`remove`](Self::remove).
+    /// This works from within the member's own callback, too: the member leaves at once, and is dropped when its turn is over.
+    /// Telegrams that were put off for it are dropped, with a warning in the log. For telegrams that are queued for it, see
+    /// [`remove`](Self::remove).
     pub fn dismiss(&mut self, key: &K) -> bool {
         let Some(index) = self.index_of(key) else { return false };
         self.leave(key, index);

@@ -9,14 +9,15 @@ use log::{debug, error};
 use super::TELEGRAMS;
 use crate::message::Telegram;
 
-/// The most times in a row that handling a telegram that was put off may put off another one. More is treated as a loop.
+/// How often in a row the handling of a put-off telegram may put off another telegram. A longer chain is treated as a loop.
 const MOST_ROUNDS: u32 = 1000;
 
-/// The most telegrams that one telegram may lead to in a cast without members. Each member adds `MORE_FOR_EACH_MEMBER`.
+/// The largest number of telegrams to which one telegram may lead in a cast without members. Each member adds
+/// `MORE_FOR_EACH_MEMBER`.
 const MOST_IN_EXCHANGE: u32 = 100_000;
 const MORE_FOR_EACH_MEMBER: usize = 32;
 
-/// For how many telegrams before the limit the senders and receivers are recorded.
+/// The number of telegrams before the limit whose senders and receivers are recorded.
 const NOTED_BEFORE_THE_END: u32 = 32;
 
 /// A telegram that is delivered when a turn is over.
@@ -25,10 +26,10 @@ pub(super) struct PutOff<K, M> {
     pub(super) telegram: Telegram<K, M>,
 }
 
-/// What the cast knows about the telegrams that led to a telegram.
+/// The chain of telegrams that led to a telegram: how many were put off in a row, and their exchange.
 #[derive(Clone, Copy)]
 pub(super) struct TelegramCause {
-    /// How many telegrams in a row were put off. A telegram that is put off counts itself.
+    /// How many telegrams in a row were put off. A telegram that is put off is one of them.
     pub(super) round: u32,
     /// The number of its exchange: the telegrams that one telegram has led to. `NO_EXCHANGE` while no telegram is being handled,
     /// and for telegrams of a loaded cast. After a panic, the exchange may have been forgotten.
@@ -43,7 +44,7 @@ impl TelegramCause {
 /// The exchange number while no telegram is being handled. A telegram that is sent then starts an exchange.
 const NO_EXCHANGE: usize = usize::MAX;
 
-/// How many telegrams each exchange of the outermost turn has had.
+/// The exchanges of the outermost turn, and how many telegrams each has had.
 pub(super) struct Exchanges<K> {
     exchanges: Vec<Exchange>,
     /// The senders and receivers shortly before an exchange was stopped. Each pair is listed once; there are at most
@@ -58,7 +59,7 @@ struct Exchange {
     is_told: bool,
 }
 
-/// The most pairs of participants that an error names.
+/// The largest number of pairs of participants that an error names.
 const MOST_NAMED: usize = 8;
 
 impl<K> Exchanges<K> {

@@ -1,5 +1,5 @@
-//! The slot of one member. It holds the member, unless a callback has borrowed it. Then the slot still has the member's key,
-//! the type of its owner, and the states that were active when it was last looked at.
+//! The slot of one member. It holds the member, unless the member is lent to a callback. Even then, the slot has the member's
+//! key, the type of its owner, and the states that were active when the machine was last looked at.
 
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
@@ -33,8 +33,8 @@ pub(super) struct Slot<K, M, C> {
     pub(super) put_off: PutOffQueue<K, M>,
 }
 
-/// Few members have telegrams that were put off. Behind a pointer, the slots stay small, so that more of them are in the processor's
-/// cache.
+/// Few members have telegrams that were put off. The queue is behind a pointer, so that slots are small, and more of them are in
+/// the processor's cache.
 pub(super) type PutOffQueue<K, M> = Option<Box<VecDeque<PutOff<K, M>>>>;
 
 pub(super) enum Presence<K, M, C> {
@@ -46,11 +46,11 @@ pub(super) enum Presence<K, M, C> {
 /// Whether `seen` is up to date.
 #[derive(Clone, Copy, PartialEq)]
 enum Sight {
-    /// It is out of date.
+    /// `seen` is out of date.
     Stale,
-    /// It is up to date, and stays so after the turn.
+    /// `seen` is up to date, and stays so after the turn.
     Lasting,
-    /// It is up to date until the end of the turn. Then it is cleared, so that it keeps no owned state alive.
+    /// `seen` is up to date until the end of the turn. Then `seen` is cleared, so that it keeps no owned state alive.
     Passing,
 }
 
@@ -115,7 +115,7 @@ impl<K: 'static, M: 'static, C: 'static> Slot<K, M, C> {
         }
     }
 
-    /// Returns whether the owner is a `T`. This is known even while the member is lent, because its states have been seen.
+    /// Returns whether the owner is a `T`. While the member is lent, `seen` has the type of the owner.
     pub(super) fn is_of<T: Owner>(&self) -> bool {
         match self.member() {
             Some(member) => member.owner() == TypeId::of::<T>(),
@@ -127,7 +127,7 @@ impl<K: 'static, M: 'static, C: 'static> Slot<K, M, C> {
         matches!(self.presence, Presence::Acting(_))
     }
 
-    /// Takes the member out for a turn. `None` if it is acting, or if it was dismissed after it had rejoined.
+    /// Takes the member out for a turn. `None` if the member is acting, or if it was dismissed after it had rejoined.
     #[inline]
     pub(super) fn lend(&mut self) -> Option<Box<AnyMember<K, M, C>>> {
         let Presence::Here(member) = &self.presence else { return None };
@@ -170,7 +170,7 @@ impl<K: 'static, M: 'static, C: 'static> Slot<K, M, C> {
         self.sight = Sight::Passing;
     }
 
-    /// Updates `seen` at the end of a turn. An incomplete turn is one that panicked.
+    /// Updates `seen` at the end of a turn. A turn is incomplete if it has panicked.
     #[inline]
     pub(super) fn end_sight(&mut self, is_complete: bool) {
         if self.sight != Sight::Lasting || !is_complete {

@@ -68,8 +68,8 @@ impl<C: CastContext> Drop for MemberTurn<'_, C> {
     }
 }
 
-/// Gives the member at an index a turn, caused by `cause`. Returns the result, and whether telegrams were put off until its end.
-/// `None` if the member is acting or has left the cast.
+/// Gives the member at an index a turn, caused by `cause`. Returns the result, and whether telegrams were put off until the end
+/// of the turn. `None` if the member is acting or has left the cast.
 #[inline]
 fn take_turn<C: CastContext, R>(
     cx: &mut C,
@@ -87,8 +87,8 @@ fn take_turn<C: CastContext, R>(
     Some((result, turn.end(member, true)))
 }
 
-/// Gives the member at an index a turn, and then delivers the telegrams that were put off until its end. `None` if the
-/// member is acting or has left the cast.
+/// Gives the member at an index a turn, and then delivers the telegrams that were put off until the end of the turn. `None` if
+/// the member is acting or has left the cast.
 #[inline]
 pub(super) fn act<C: CastContext, R>(
     cx: &mut C,
@@ -235,8 +235,8 @@ pub(super) fn post<C: CastContext>(cx: &mut C, telegram: TelegramOf<C>) {
     }
 }
 
-/// Delivers the telegrams that arrived for the member at an index while it was acting, and those that arrive meanwhile. If
-/// that was the outermost turn, then also delivers the telegrams that wait for its end.
+/// Delivers the telegrams that arrived for the member at an index while the member was acting, and the telegrams that are put off
+/// for it meanwhile. After the outermost turn, also delivers the telegrams that wait for its end.
 #[cold]
 fn deliver_all_put_off<C: CastContext>(cx: &mut C, index: usize) {
     deliver_put_off(cx, index);

@@ -1,9 +1,9 @@
-//! Why a member is not available, or cannot rejoin.
+//! The errors when a member is not available, or cannot rejoin.
 
 use core::error::Error;
 use core::fmt;
 
-/// Why a member of a [`Cast`](crate::Cast) is not available.
+/// The error when a member of a [`Cast`](crate::Cast) is not available.
 ///
 /// # Examples
 ///
@@ -49,7 +49,7 @@ impl fmt::Display for Unavailable {
 
 impl Error for Unavailable {}
 
-/// Why a member cannot [rejoin](crate::Cast::rejoin) its cast.
+/// The error when a member cannot [rejoin](crate::Cast::rejoin) its cast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum NotActing {

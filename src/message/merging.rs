@@ -5,10 +5,10 @@ use core::ops::Bound;
 
 use super::{Arrival, Queue, Telegram};
 
-/// The data of a dispatcher that merges, besides its queue.
+/// The additional data of a dispatcher that merges telegrams.
 ///
-/// It stores the functions that compare keys and messages. So only a dispatcher that merges needs keys and messages that are
-/// comparable.
+/// It stores the functions that compare keys and messages. So only a dispatcher that merges telegrams needs keys and messages
+/// that are comparable.
 #[derive(Clone)]
 pub(super) struct Merging<K, M> {
     /// The window, in seconds.

@@ -1,4 +1,4 @@
-//! `StateBook`, which says which name belongs to which state in saved values.
+//! `StateBook`: the names of the states in saved values.
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -22,12 +22,12 @@ use crate::state::{Identity, IntoState, State, StateRef, short_name};
 ///
 /// A saved value contains the names of states. The book says which name belongs to which state. Make one book for all
 /// owners of a type, and use it for saving and for loading. The book must contain every state that an owner can be in.
-/// If some are missing, saving or loading returns an error that lists them. Loading calls no callback. The time `now`,
-/// which saving and loading need, is the time that [`Owner::now`] returns, in seconds.
+/// If states are missing, saving or loading returns an error that lists them. Loading calls no callback. The time `now`, which
+/// saving and loading need, is the time that [`Owner::now`] returns, in seconds.
 ///
-/// The ancestors of a state are found through the state, so they may be missing. Then the time in such an ancestor is not saved:
-/// after loading, it is the time in the current state. An ancestor that [keeps its history](State::keeps_history) must be in the
-/// book.
+/// The ancestors of a state are found through the state, so they may be missing. The time in a missing ancestor is not saved:
+/// after loading, it is equal to the time in the current state. An ancestor that [keeps its history](State::keeps_history) must
+/// be in the book.
 ///
 /// | the state is | write |
 /// |---|---|
@@ -87,20 +87,20 @@ pub struct StateBook<T: Owner> {
 
 type StandIn<T> = dyn Fn(&str) -> Missing<T> + Send + Sync;
 
-/// What a name refers to.
+/// The state or the type of owned states that has a name.
 enum NamedState<T: Owner> {
     State(StateRef<T>),
     Owned(OwnedType<T>),
 }
 
-/// A type of owned states, and how its data is written and read.
+/// A type of owned states, and the functions that write and read the data of its states.
 pub(super) struct OwnedType<T: Owner> {
     id: TypeId,
     pub(super) write: fn(&dyn State<T>) -> Result<String, String>,
     pub(super) read: fn(&str) -> Result<StateRef<T>, String>,
 }
 
-/// How messages of timers are written and read.
+/// The functions that write and read the messages of timers.
 pub(super) struct Messages {
     pub(super) write: fn(&dyn Any) -> Result<String, String>,
     pub(super) read: fn(&str) -> Result<Arc<dyn Any + Send + Sync>, String>,
@@ -108,7 +108,7 @@ pub(super) struct Messages {
 
 /// States that have their names already: the states of a definition.
 pub(crate) trait NamedStates<T: Owner>: Send + Sync {
-    /// Returns the name of a state. `None` if the state is not one of these.
+    /// Returns the name of one of these states; `None` for any other state.
     fn name_of(&self, state: &StateRef<T>) -> Option<String>;
     /// Returns the state with a name.
     fn state(&self, name: &str) -> Option<StateRef<T>>;
@@ -118,10 +118,10 @@ pub(crate) trait NamedStates<T: Owner>: Send + Sync {
     fn hash(&self, hasher: &mut dyn Hasher);
 }
 
-/// What to load instead of a state whose name the book does not know. See [`StateBook::on_missing`].
+/// The replacement for a state whose name the book does not know. See [`StateBook::on_missing`].
 #[derive(Clone, Debug)]
 pub enum Missing<T: Owner> {
-    /// Nothing: loading returns an error, which lists all such names.
+    /// No replacement: loading returns an error, which lists all such names.
     Refuse,
     /// This state. An owner whose current state is missing enters this state at the beginning of its next tick.
     Enter(StateRef<T>),
@@ -152,7 +152,7 @@ impl<T: Owner> StateBook<T> {
         self.with_state(&state.name(), state.clone())
     }
 
-    /// Adds a state with a name. A state may have several names: it is saved with the first one, and loaded from each.
+    /// Adds a state with a name. A state may have several names: it is saved under the first name, and loaded under each of them.
     ///
     /// With a second name, old files can still be loaded after a state was renamed: `.with(&Chase).with_name("Hunt", &Chase)`.
     #[must_use]
@@ -206,11 +206,11 @@ impl<T: Owner> StateBook<T> {
         self
     }
 
-    /// Adds the states that `add` adds, with qualified names: each name begins with the given one and a slash. Calls can be
-    /// nested, and `add` can use every method of the book: `within` affects only names.
+    /// Adds the states that `add` adds, with qualified names: each name begins with `name` and a slash. Calls can be nested, and
+    /// `add` can use every method of the book: `within` affects only names.
     ///
     /// Files that were saved before the names were qualified have the short names. To load them, add each short name as a second
-    /// one behind the call: `.with_name("Walk", &bat::Walk)`.
+    /// name after the call: `.with_name("Walk", &bat::Walk)`.
     ///
     /// # Examples
     ///
@@ -267,7 +267,7 @@ impl<T: Owner> StateBook<T> {
         self
     }
 
-    /// Sets a function that says what to load instead of a state whose name the book does not know. The function gets this name.
+    /// Sets a function that returns the replacement for a state whose name the book does not know. The function gets this name.
     /// Without such a function, loading returns an error.
     ///
     /// The function is called for the current and the previous states, for suspended states, for states in a history, and for the
@@ -381,7 +381,7 @@ impl<T: Owner> StateBook<T> {
 
 /// Lookups for saving and loading: the name of a state, and the state with a name.
 impl<T: Owner> StateBook<T> {
-    /// Returns the name of the book or of a definition under which a state itself is saved. `None` for an owned state that the
+    /// Returns the name in the book or in a definition under which a state itself is saved. `None` for an owned state that the
     /// book knows only by its type, and for an unknown state.
     pub(super) fn name_of(&self, state: &StateRef<T>) -> Option<String> {
         if let Some(name) = self.by_identity.get(&Identity::of(&**state)) {

@@ -1,4 +1,4 @@
-//! The saved data of a cast, and `CastBook`, which says how members of each type are saved and loaded.
+//! The saved data of a cast, and `CastBook`, which contains the types of its members.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -33,7 +33,7 @@ pub type SavedCast<K, M> = Saved<CastContent<K, M>>;
 pub struct CastContent<K, M> {
     /// The cast's clock.
     pub time: GameTime,
-    /// Within how many seconds the queue merges telegrams. `None` if it does not merge them.
+    /// The window within which the queue merges telegrams, in seconds. `None` if it does not merge them.
     #[serde(deserialize_with = "Option::deserialize")]
     pub merging_within: Option<Seconds>,
     /// The delayed telegrams, in the order in which they arrive.
@@ -77,7 +77,7 @@ impl<K, M> Default for CastContent<K, M> {
     }
 }
 
-/// Says how the members of a cast are saved and loaded: for each type of owner, a name and a [`StateBook`].
+/// The types of a cast's members, for saving and loading: for each type of owner, a name and a [`StateBook`].
 ///
 /// # Examples
 ///

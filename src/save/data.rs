@@ -35,8 +35,8 @@ pub enum SavedState {
         /// Its data, in RON.
         data: String,
     },
-    /// What is active or suspended in one region. Its ancestors are those inside the region. [`SavedThen::Regions`] refers to this
-    /// entry.
+    /// The active or suspended states of one region. Its `ancestors` are only the ancestors inside the region.
+    /// [`SavedThen::Regions`] refers to this entry.
     Region(Box<SavedSeat>),
 }
 
@@ -172,13 +172,13 @@ pub enum SavedThen {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum SavedNote {
-    /// The random number drawn for one of its exits. The index is the exit's position in the file.
+    /// The random number drawn for one of the state's exits. The index is the exit's position in the file.
     Luck(u16),
-    /// How many seconds one of its exits waits. The index is the exit's position in the file.
+    /// How many seconds one of the state's exits waits. The index is the exit's position in the file.
     Seconds(u16),
     /// How many seconds the state had been active when its exits were last tried.
     Tried,
-    /// How often its scripts have been cut off.
+    /// How often the state's scripts have been cut off.
     CutOffs,
     /// How many seconds the state will have been active at its next turn, if it has `every`.
     Turn,

@@ -8,7 +8,7 @@ use super::cast::SavedTelegram;
 use super::seconds::Seconds;
 use crate::message::{Dispatcher, Telegram};
 
-/// Writes the telegrams in the order in which they arrive and, if the queue merges telegrams, the window within which it does.
+/// Writes the telegrams in the order in which they arrive and, if the queue merges telegrams, the window for merging.
 impl<K: Serialize, M: Serialize> Serialize for Dispatcher<K, M> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let queue = self.iter().map(|(due, telegram)| (Seconds(due), telegram)).collect();

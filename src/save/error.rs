@@ -1,4 +1,4 @@
-//! Why a value cannot be saved or loaded.
+//! The errors of saving and loading.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -51,7 +51,7 @@ impl fmt::Display for BookError {
 
 impl Error for BookError {}
 
-/// Why a machine, an agent, a batch or a cast cannot be saved.
+/// The error when a machine, an agent, a batch or a cast cannot be saved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SaveError {
@@ -93,7 +93,7 @@ pub enum SaveError {
         /// The member's key.
         member: String,
     },
-    /// The cast's queue merges telegrams, and the book of the cast does not [know this](super::CastBook::with_merging).
+    /// The cast's queue merges telegrams, and the book of the cast does not [know how](super::CastBook::with_merging).
     NoMerging,
 }
 
@@ -125,7 +125,7 @@ const NO_MESSAGES: &str =
     "a timer has a message, and the book does not know how to save messages: call `StateBook::with_messages`";
 const NO_MERGING: &str = "the queue of telegrams merges some of them, and the book of the cast does not know how: call `CastBook::with_merging`";
 
-/// Why a saved value cannot be loaded.
+/// The error when a saved value cannot be loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LoadError {

@@ -65,8 +65,8 @@ impl<T: Owner> StateBook<T> {
     /// # Errors
     ///
     /// - When the saved value has a version that this program does not know.
-    /// - When the book does not know one of the names, and does not say [what to load instead](Self::on_missing). The error
-    ///   lists all such names.
+    /// - When the book does not know one of the names, and has no [replacement](Self::on_missing) for it. The error lists all
+    ///   such names.
     /// - When the data of an owned state or of a message cannot be read, or when the book does not say how to load messages.
     /// - When the saved value is damaged.
     /// - When the book has a mistake, such as two states with the same name. See [`check`](Self::check).
@@ -152,8 +152,8 @@ impl<T: Owner> Agent<T> {
 }
 
 impl<O> SavedAgent<O> {
-    /// Replaces the owner with the value that `map` returns for it. What [`Agent::save`] returns contains a reference to the
-    /// owner: if `map` clones the owner, the agent can be loaded without a file.
+    /// Replaces the owner with the value that `map` returns for it. The value that [`Agent::save`] returns contains a reference
+    /// to the owner. If `map` clones the owner, the agent can be loaded without a file.
     pub fn map_owner<P>(self, map: impl FnOnce(O) -> P) -> SavedAgent<P> {
         let Self { version, content: AgentContent { owner, machine } } = self;
         Saved { version, content: AgentContent { owner: owner.map(map), machine } }

@@ -1,18 +1,18 @@
 //! Saving and loading: after loading, machines, agents, casts and batches continue as if they had not been saved (rule 27).
 //!
-//! A [`StateBook`] says which name belongs to which state. With it, [`StateMachine::save`](crate::StateMachine::save),
+//! A [`StateBook`] contains the states by name. With it, [`StateMachine::save`](crate::StateMachine::save),
 //! [`Agent::save`](crate::Agent::save), `Batch::save` and [`Cast::save`](crate::Cast::save) return plain data for any format of
 //! serde. The data begins with its version. The page [`saving`](crate::docs::saving) has examples: one character, a cast, a
 //! crowd, a rollback, and a program that has changed since the game was saved.
 //!
-//! The following is saved of a machine: the names of its current and previous state, its stack and its history; when each
-//! active state was entered; the running timers, with their messages; whether it is asleep, and until when. Owned states are
-//! saved with their data. A batch also saves everything that affects its future: the keys, including the free ones, and the
-//! order of its states and of its owners.
+//! These parts of a machine are saved: the names of its current and previous state, its stack and its history; when each active
+//! state was entered; the running timers, with their messages; whether it is asleep, and until when. Owned states are saved with
+//! their data. A batch also saves everything that affects its future: the keys, including the free ones, and the order of its
+//! states and of its owners.
 //!
-//! The following is not saved, because it belongs to the program: the code of the states, the context, and the global state,
-//! which the game sets again. Timers of the global state last as long as the machine (rule 25), so they are saved. Requests
-//! need not be saved, because none is pending between two calls.
+//! These parts are not saved, because they belong to the program: the code of the states, the context, and the global state,
+//! which the game sets again. Timers of the global state last as long as the machine (rule 25), so they are saved. Requests need
+//! not be saved, because no request is pending between two calls.
 //!
 //! A [`Replay`] is the start of a game and all input since then, so that the game can be played again.
 //!

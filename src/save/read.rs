@@ -197,7 +197,7 @@ impl<'b, T: Owner> Reader<'b, T> {
         Ok(seat)
     }
 
-    /// Reads the data that only some machines have, except for their sleep. `entered_at` returns when the state at a depth was
+    /// Reads the data that only some machines have, except for the sleep. `entered_at` returns when the state at a depth was
     /// entered.
     pub(crate) fn more(
         &mut self,
@@ -218,7 +218,7 @@ impl<'b, T: Owner> Reader<'b, T> {
         seat: &mut Seat<T>,
     ) -> Result<(), LoadError> {
         let SavedMore { stack, history, timers, wakes_at: _ } = saved;
-        // What was active in a suspended region is on its stack.
+        // A suspended region has one more path on its stack: the states that were active in it.
         let most_pushed = MOST_PUSHED + usize::from(region.is_some() && seat.current.is_none());
         let lists =
             [("stack", stack.len(), "paths", most_pushed), ("history", history.len(), "entries", MOST_REMEMBERED)];
@@ -290,7 +290,7 @@ impl<'b, T: Owner> Reader<'b, T> {
             let Some(SavedState::Region(saved)) = at else {
                 return Err(LoadError::damaged(format_args!("state {number}"), "it is no region"));
             };
-            // Taken out, so that no region is read twice, or within itself.
+            // The entry is taken out, so that no region is read twice, or within itself.
             let saved = mem::take(saved);
             let seat = self.seat_in(Some((of, nth)), &saved)?;
             if let Some(region) = regions.seats_mut().nth(nth) {
@@ -447,7 +447,7 @@ fn placed<T: Owner>(region: Option<RegionOf<'_, T>>, state: &StateRef<T>) -> Res
     Ok(seat)
 }
 
-/// The current depths of the states of a path, by the depths that they had when the path was saved.
+/// The current depths of the states of a path, by their depths when the path was saved.
 pub(crate) struct Depths {
     now: Vec<Option<usize>>,
     how: How,

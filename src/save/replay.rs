@@ -10,10 +10,10 @@ use serde::{Deserialize, Deserializer, Serialize};
 /// The start of a game, and the input of each tick. With these, the game can be played again to any tick.
 ///
 /// `S` contains everything that the ticks depend on: a batch, or a struct with several batches, the clock, the world and the
-/// random numbers. `I` is what comes from outside: the input of the players, calls of methods, messages. Everything else
-/// follows from `S` and `I`, if the ticks are deterministic. The ticks of a [`Batch`](crate::Batch) are deterministic, on any
-/// number of threads. If a callback reads the time or random numbers from the operating system, the game has to record what the
-/// callback has read.
+/// random numbers. `I` is the type of the inputs from outside: the input of the players, calls of methods, messages. Everything
+/// else follows from `S` and `I`, if the ticks are deterministic. The ticks of a [`Batch`](crate::Batch) are deterministic, on
+/// any number of threads. If a callback reads the time or random numbers from the operating system, the game has to record what
+/// the callback has read.
 ///
 /// Ticks are counted from the start: the state at tick 3 is the state after three ticks, and an input of tick 3 is an input of
 /// the fourth tick.
@@ -88,9 +88,9 @@ impl<S, I> Replay<S, I> {
         Self { version: VERSION, start, inputs: BTreeMap::new(), every: 0, kept: BTreeMap::new() }
     }
 
-    /// Makes the replay store a copy of the state at each tick that is a multiple of `every` while it plays. So going back does
-    /// not begin at the start each time. The copies take memory, and are not saved. With 0, the default, the replay stores no
-    /// copies.
+    /// Makes the replay store a copy of the state at each tick that is a multiple of `every` while it plays. So going back to an
+    /// earlier tick does not begin at the start each time. The copies take memory, and are not saved. With 0, the default, the
+    /// replay stores no copies.
     #[must_use]
     pub fn with_keyframes(mut self, every: u64) -> Self {
         self.every = every;
@@ -108,8 +108,8 @@ impl<S, I> Replay<S, I> {
 
     /// Plays to a tick, and returns the state after that many ticks.
     ///
-    /// `advance` plays one tick with the inputs of that tick. It has to do the same as the game did. After the last recorded
-    /// tick, it gets no inputs.
+    /// `advance` plays one tick with the inputs of that tick, and must do the same as the game did. After the last recorded tick,
+    /// `advance` gets no inputs.
     pub fn play_to(&mut self, tick: u64, mut advance: impl FnMut(&mut S, &[I])) -> S
     where
         S: Clone,

@@ -12,8 +12,8 @@ use super::error::{LoadError, VERSION};
 ///
 /// It is plain data. A game can change it before loading it, for example if a state has been renamed.
 ///
-/// If the version is unknown, the content is not read. So in every format, the error that loading returns gives the version as
-/// the reason. In a text such as JSON, the version must come first for this, as it does when it is written. In a value such as
+/// If the version is unknown, the content is not read. So in every format, loading returns an error about the version. For this,
+/// the version must come first in a text such as JSON, as it does in every value that this crate writes. In a value such as
 /// `serde_json::Value`, the order does not matter.
 ///
 /// # Examples
@@ -30,7 +30,7 @@ use super::error::{LoadError, VERSION};
 pub struct Saved<C> {
     /// The version of the content. It is [`VERSION`], unless another version of this crate wrote the value.
     pub version: u32,
-    /// What was saved.
+    /// The saved data.
     pub content: C,
 }
 

@@ -17,8 +17,8 @@ use crate::machine::waiting::{Note, Scope, Then, Timer};
 use crate::owner::Owner;
 use crate::state::{Identity, StateRef};
 
-/// Writes seats, in which a number stands for each state. [`finish`](Self::finish) returns the states, or an error: it lists all
-/// states that the book does not know, or else is the first other error.
+/// Writes seats as plain data, in which a number stands for each state. [`finish`](Self::finish) returns the states, or an error.
+/// The error lists all states that the book does not know; if it knows all states, `finish` returns the first other error.
 pub(crate) struct Writer<'b, T: Owner> {
     pub(crate) book: &'b StateBook<T>,
     states: SavedStates,

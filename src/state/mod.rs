@@ -1,4 +1,4 @@
-//! What a state is: the trait that a game implements, and the reference through which a machine holds a state.
+//! The trait that a game implements for its states, and the reference through which a machine holds a state.
 
 // This folder is part of the layer `machine`, because states, the handle `Fsm` and the machine name each other in their
 // signatures. They do not know files, batches, casts or saved data.
@@ -29,9 +29,9 @@ use crate::fsm::Fsm;
 use crate::owner::Owner;
 use crate::slice::FsmSlice;
 
-/// One state of an owner's behavior: what it does on entering, in each tick, and on leaving.
+/// One state of an owner's behavior: the code for entering it, for each tick in it, and for leaving it.
 ///
-/// Every method has a default; write those that the state needs. The methods take `&self`, because many owners share the
+/// Every method has a default; write the methods that the state needs. The methods take `&self`, because many owners share the
 /// state. The data of one owner belongs in the owner. A unit struct is a singleton: `&Idle` is the same state wherever it is
 /// written.
 ///
@@ -42,11 +42,11 @@ use crate::slice::FsmSlice;
 /// | in a tick | `update` of the global state, then of the active states, the outermost first |
 /// | at a change | `can_exit`, the innermost first, and `can_enter`, the outermost first; if all of them return `true`, `exit`, the innermost first, and `enter`, the outermost first |
 /// | at a message | `on_message` of the current state, then of its ancestors, then of the global state, until one returns `true` |
-/// | at a push | `can_enter` of the new states; then `suspend` of the active states, and `enter` of the new ones |
+/// | at a push | `can_enter` of the new states; then `suspend` of the active states, and `enter` of the new states |
 /// | at a pop | `can_exit` of the active states; then their `exit`, and `resume` of the suspended states |
 ///
-/// The requests of each of these callbacks are carried out when it has returned; those of `enter`, when the change is complete.
-/// [The rules](crate::docs::semantics) have the details.
+/// The requests of a callback are carried out when it has returned; the requests of `enter`, when the change is complete. [The
+/// rules](crate::docs::semantics) have the details.
 ///
 /// # Panics
 ///
@@ -369,8 +369,8 @@ impl_downcast!(sync State<T> where T: Owner);
 /// The sealed part of [`State`], implemented once for all states. One virtual call of its methods replaces several calls of the
 /// state's own methods, which the compiler inlines.
 pub trait Bulk<T: Owner> {
-    /// Calls [`update`](State::update), unless the state is passive ([rule 4](crate::docs::semantics#rule-4)): then marks `fsm` as
-    /// unused.
+    /// Calls [`update`](State::update). If the state is passive, marks `fsm` as unused instead ([rule
+    /// 4](crate::docs::semantics#rule-4)).
     fn tick(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>);
 
     /// Returns whether this state has regions (rule 32).
@@ -379,7 +379,7 @@ pub trait Bulk<T: Owner> {
     /// Returns the concrete type of this state.
     fn concrete_type(&self) -> TypeId;
 
-    /// Returns where this state is, compared with a current state that has this parent.
+    /// Returns the place of this state in the hierarchy, compared with a current state that has the parent `parent`.
     fn place(&self, parent: Option<&StateRef<T>>) -> Place;
 
     /// Asks a guard for each mover, and calls `refuse` with the slot of each mover that the guard refuses. If a guard panics,
@@ -401,20 +401,20 @@ pub trait Bulk<T: Owner> {
     fn enter_each(&self, owners: &mut [T], movers: &[Mover], fsm: &mut FsmSlice<'_, T>, cx: &mut T::Context<'_>);
 }
 
-/// Where a state is, compared with the current state.
+/// The place of a state in the hierarchy, compared with the current state.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Place {
-    /// It has neither a parent nor an initial child nor regions.
+    /// The state has neither a parent nor an initial child nor regions.
     Outermost,
-    /// It has the same parent as the current state, and neither an initial child nor regions. It lies in this region of the parent.
+    /// The state lies in this region of the current state's parent, and has neither an initial child nor regions.
     Beside(usize),
-    /// Anywhere else, or it has an initial child or regions.
+    /// The state has another parent, or it has an initial child or regions.
     Elsewhere,
 }
 
 impl<T: Owner, S: State<T>> Bulk<T> for S {
     fn tick(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
-        // Nothing follows the update, so that it is jumped to and needs no frame of its own.
+        // No code follows the call of `update`, so that the compiler turns the call into a jump, without a stack frame here.
         if self.is_passive() { fsm.mark_unused() } else { self.update(owner, fsm, cx) }
     }
 
@@ -422,7 +422,7 @@ impl<T: Owner, S: State<T>> Bulk<T> for S {
         let regions = self.regions();
         let are_any = !regions.is_empty();
         if !are_any {
-            // An empty list holds nothing. The compiler does not see this, and would add 20 instructions to each change.
+            // An empty list owns no memory. The compiler does not see this, and would add 20 instructions to each change.
             mem::forget(regions);
         }
         are_any
@@ -468,8 +468,8 @@ impl<T: Owner, S: State<T>> Bulk<T> for S {
 }
 
 /// Asks `guard` for each mover. A slot is never out of bounds. The loop skips slots that are out of bounds anyway, because the
-/// compiler can then remove the whole loop if the guard is the provided one. If indexing could panic, it could not. The loop of
-/// [`call_each`] does the same.
+/// compiler can then remove the whole loop if the guard is the provided one. If indexing could panic, it could not remove the
+/// loop. [`call_each`] does the same.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "so that a guard or callback that does nothing takes no time")]
 fn ask_each<T: Owner>(

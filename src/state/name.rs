@@ -3,7 +3,7 @@
 use alloc::borrow::Cow;
 use alloc::string::String;
 
-/// Returns the name of a type without paths: `GoTo<Cover>` for `enemy::GoTo<level::Cover>`. A path may lead through a closure or a
+/// Returns the name of a type without paths: `GoTo<Cover>` for `enemy::GoTo<level::Cover>`. A path may lead through a closure or
 /// method: `<Enemy as Owner>::now::{{closure}}::Idle`.
 pub(crate) fn short_name(full: &str) -> Cow<'_, str> {
     let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '{' | '}');
@@ -16,7 +16,7 @@ pub(crate) fn short_name(full: &str) -> Cow<'_, str> {
     while let Some(c) = rest.next() {
         if c == ':' && rest.peek() == Some(&':') {
             rest.next();
-            // Angle brackets are part of the path if they end before it does.
+            // Angle brackets that are closed before this `::` are part of the path.
             let mut open = 0;
             let start = short.rfind(|c| {
                 open += match c {

@@ -78,8 +78,8 @@ dyn_clone::clone_trait_object!(<T> OwnedState<T> where T: Owner);
 /// ```
 pub struct StateRef<T: Owner>(Repr<T>);
 
-/// It takes only two words, because the vtable pointer also tells the variants apart. The size matters, because a machine holds
-/// three of these: for the current, the previous and the global state.
+/// A `Repr` takes only two words, because the vtable pointer also tells the variants apart. The size matters, because a machine
+/// holds three: for the current, the previous and the global state.
 enum Repr<T: Owner> {
     Singleton(&'static dyn State<T>),
     Held(Option<Arc<Held<T>>>),
@@ -90,8 +90,9 @@ enum Held<T: Owner> {
     Owned(Box<dyn OwnedState<T>>),
 }
 
-/// Returns the state whose callback is all that this callback of a state calls; [`StateRef::NONE`] if it calls nothing. `None` if
-/// it does more. A batch then calls the callback of that state for many owners at once.
+/// If a callback of a state does nothing but call the same callback of another state, returns that other state;
+/// [`StateRef::NONE`] if the callback does nothing at all. `None` if it does more. A batch calls the callback of the other state
+/// for many owners at once.
 pub(crate) type Delegate<T> = fn(&dyn State<T>, Callback) -> Option<StateRef<T>>;
 
 /// A callback that a batch calls for many owners at once.
@@ -213,8 +214,8 @@ impl<T: Owner> StateRef<T> {
         }
     }
 
-    /// Returns whether this is an owner's own state, made from a `Box`. A boxed state of size zero is not: it is the singleton
-    /// of its type ([rule 17](crate::docs::semantics#rule-17)).
+    /// Returns whether this is an owner's own state, made from a `Box`. A boxed state of size zero is no such state: it is the
+    /// singleton of its type ([rule 17](crate::docs::semantics#rule-17)).
     #[must_use]
     pub fn is_owned(&self) -> bool {
         match &self.0 {
@@ -230,7 +231,7 @@ impl<T: Owner> StateRef<T> {
 /// Callbacks for many owners. They do what the methods of [`Bulk`](super::Bulk) with the same names do.
 #[cfg(feature = "std")]
 impl<T: Owner> StateRef<T> {
-    /// Creates a reference to a shared state some of whose callbacks only call those of another state.
+    /// Creates a reference to a shared state. Some of its callbacks only call the callbacks of another state.
     #[cfg_attr(not(feature = "definition"), expect(dead_code, reason = "only states from files do so"))]
     pub(crate) fn delegating(state: Arc<dyn State<T>>, delegate: Delegate<T>) -> Self {
         Self(Repr::Held(Some(Arc::new(Held::Shared(state, Some(delegate))))))
@@ -335,7 +336,7 @@ impl<T: Owner> PartialEq for StateRef<T> {
     #[inline]
     fn eq(&self, other: &Self) -> bool {
         let (a, b) = (self.state(), other.state());
-        // With the same address and the same vtable, the type is the same, too. This is faster to find out.
+        // If the address and the vtable are the same, so is the type. This comparison is faster.
         core::ptr::eq(a, b) || same(a, b)
     }
 }
@@ -360,7 +361,7 @@ impl<T: Owner> fmt::Display for StateRef<T> {
     }
 }
 
-/// A value that says which state is meant, such as `&Chase` in `fsm.change_state(&Chase)`.
+/// A value that names a state, such as `&Chase` in `fsm.change_state(&Chase)`.
 ///
 /// | written | the state is |
 /// |---|---|
@@ -386,7 +387,7 @@ impl<T: Owner> fmt::Display for StateRef<T> {
 /// struct Patrol { route: Vec<(i32, i32)> }
 /// impl State<Enemy> for Patrol {}
 ///
-/// /// Changes state, and prints to which.
+/// /// Changes state, and prints the name of the new state.
 /// fn change_aloud(fsm: &mut Fsm<'_, Enemy>, to: impl IntoState<Enemy>) {
 ///     let to = to.into_state();
 ///     println!("and now: {to}");

@@ -1,4 +1,4 @@
-//! The chunks that the calling thread runs alone, as `update` does: all of them, or the first ones, whose time shows that
+//! The chunks that the calling thread runs alone, as `update` does: all chunks, or the first chunks, until their time shows that
 //! several threads are worth it for the others. The results are the same in both cases.
 
 use std::mem;
@@ -17,7 +17,7 @@ use crate::owner::Owner;
 /// as they can, so that tests cover one thread and several.
 const COST: Cost = if cfg!(debug_assertions) { Cost::NOTHING } else { Cost { once: 75e-6, per_chunk: 300e-9 } };
 
-/// What several threads cost, in seconds.
+/// The cost of several threads, in seconds.
 struct Cost {
     once: f64,
     per_chunk: f64,
@@ -30,13 +30,13 @@ impl Cost {
 /// At least this many rows are timed together. A batch that has at most twice as many is not timed.
 const LEAST_ROWS: usize = if cfg!(debug_assertions) { 1 } else { CHUNK / 4 };
 
-/// How fast one thread runs the chunks of a tick.
+/// Measures how fast one thread runs the chunks of a tick.
 pub(super) struct Pace {
     threads: usize,
     left: Extent,
     /// The rows that are being timed, and since when. `None` if nothing is timed, because several threads cannot be worth it.
     timed: Option<(usize, Instant)>,
-    /// The seconds that a row has taken: of the rows that were timed last, or of those in the previous tick.
+    /// The average seconds for a row: for the rows that were timed last, or for the rows of the previous tick.
     per_row: Option<f64>,
     /// The rows of this tick that have been timed, and the time that threads have taken for them.
     all: (usize, Duration),
@@ -72,7 +72,7 @@ impl Pace {
     }
 
     /// Ends the tick. Several threads have taken `time` together for the rows that were left. Returns the average time of a row
-    /// in seconds, if any was timed.
+    /// in seconds, if any row was timed.
     pub(super) fn end(mut self, time: Duration) -> Option<f64> {
         if !time.is_zero() {
             self.add(self.left.rows, time);
@@ -107,8 +107,8 @@ pub(super) struct Alone {
 
 /// Runs chunks until several threads are worth it for the others. Appends the contexts.
 ///
-/// The outcome of a chunk is taken up at once if all its changes have been made in bulk, because no callback can see this.
-/// Other outcomes are kept, as on several threads: they may contain new states.
+/// If all changes of a chunk have been made in bulk, its outcome is taken up at once, because no callback can see this. Other
+/// outcomes are kept, as on several threads, because they may contain new states.
 pub(super) fn run_alone<'c, T: Owner, R, M: Fn(usize) -> T::Context<'c>>(
     calls: &Calls<'_, T::Context<'c>, R, M>,
     store: &mut Store<T>,

@@ -53,7 +53,7 @@ impl<T: Owner> Ticked<T> {
         let Self { outcome, .. } = self;
         outcome.movers.clear();
         panic.keep_other(&mut outcome.panic);
-        // There may be as many individuals as owners, which is too much memory to keep.
+        // There may be as many `individuals` as owners, which is too much memory to keep.
         outcome.give_back();
         (self.are_marked, self.has_outcome) = (false, false);
         mem::take(&mut self.outcome.handled)
@@ -133,7 +133,7 @@ pub(super) struct Ticks<'a, T: Owner, C, R, M> {
     pub(super) idle: &'a Mutex<Vec<Pass<T>>>,
     pub(super) shared: SharedByRows<'a, T>,
     pub(super) global: &'a Global<T>,
-    /// For each bucket, in the order of the states: the rows and chunks before it. Then those of all buckets.
+    /// The rows and chunks before each bucket, in the order of the states. The last entry has the rows and chunks of all buckets.
     pub(super) extents: &'a [Extent],
 }
 
@@ -176,7 +176,7 @@ struct Chunks<'a, T: Owner> {
 }
 
 impl<T: Owner> Chunks<'_, T> {
-    /// Splits the chunks before the one with the index `chunk`, which begins at `slot`.
+    /// Splits the chunks before the chunk with the index `chunk`, which begins at `slot`.
     fn split_at(self, chunk: usize, slot: usize) -> (Self, Self) {
         let (ticked, other_ticked) = self.ticked.split_at_mut(chunk);
         let (rows, other_rows) = self.rows.split_at(slot);
@@ -230,7 +230,8 @@ where
         }
     }
 
-    /// Splits the chunks of a bucket into those of awake owners and those of sleeping owners. Also returns the rest of `ticked`.
+    /// Splits the chunks of a bucket into the chunks of awake owners and the chunks of sleeping owners. Also returns the rest of
+    /// `ticked`.
     fn split<'b>(
         &self,
         nth: usize,
@@ -260,7 +261,7 @@ where
         }
     }
 
-    /// Returns whether all of these chunks have been run. This is also true if there are none.
+    /// Returns whether all of these chunks have been run. Returns `true` if there are no chunks.
     fn is_done(&self, chunks: &Chunks<'_, T>) -> bool {
         chunks.ticked.is_empty() || chunks.number + chunks.ticked.len() <= self.done
     }
@@ -294,8 +295,8 @@ where
         }
     }
 
-    /// Calls `act` with a pass that no thread is using, and notes how long it takes. One pass for each thread is not enough:
-    /// while a callback waits for rayon, its thread may run another chunk.
+    /// Calls `act` with a pass that no thread is using, and adds the time that `act` takes. One pass for each thread is not
+    /// enough: while a callback waits for rayon, its thread may run another chunk.
     fn with_idle(&self, act: impl FnOnce(&mut Pass<T>)) {
         let start = Instant::now();
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,7 +1,7 @@
-//! A tick on all cores, if they are worth it.
+//! A tick on several threads, if they save time.
 //!
 //! - `alone` runs chunks on the calling thread, and decides when several threads are worth it.
-//! - `chunks` runs the others, each on one thread.
+//! - `chunks` runs the other chunks, each on one thread.
 //! - `plan` decides which buckets have their rows moved by one thread, and which by several threads.
 //! - `arrivals` moves the rows into their new buckets.
 //!
@@ -44,13 +44,13 @@ pub(super) struct Workers<T: Owner> {
     idle: Mutex<Vec<Pass<T>>>,
     /// The outcome of each chunk, in the order of the tick. The outcomes are empty between two ticks.
     ticked: Vec<Ticked<T>>,
-    /// How many rows and chunks come before each bucket, in the order of the states, and then how many there are.
+    /// The rows and chunks before each bucket, in the order of the states. The last entry has the rows and chunks of all buckets.
     extents: Vec<Extent>,
     /// The buckets in the order of the states, while threads work on them. Empty at other times.
     line: Vec<Columns<T>>,
     jobs: Jobs,
     groups: Vec<Group<T>>,
-    /// The seconds that a row took in the previous tick, if it is known.
+    /// The average seconds for a row in the previous tick, if it is known.
     pace: Option<f64>,
 }
 
@@ -92,14 +92,14 @@ impl<T: Owner> Batch<T> {
     /// A chunk is a group of at most 2048 owners in the same state. `make` creates a context for each chunk, from the number of
     /// the chunk. So each chunk can have its own list of commands, or its own random numbers. The contexts are returned in the
     /// order in which `update` would reach the chunks. Neither the chunks nor the results depend on the number of threads ([rule
-    /// 21](crate::docs::semantics#rule-21)). What is due before any owner is updated ([rule 19](crate::docs::semantics#rule-19))
-    /// is carried out by one thread, with the first context.
+    /// 21](crate::docs::semantics#rule-21)). One thread carries out the due wakes and changes that come before any update ([rule
+    /// 19](crate::docs::semantics#rule-19)), with the first context.
     ///
     /// # Panics
     ///
     /// When a callback or `make` panics. As with [`update`](Self::update), the panic reaches the caller when the batch is
     /// consistent again, but here all other chunks have had their tick. If several chunks panic, the caller gets the panic of the
-    /// first of them, in the order of the chunks. If `make` or a callback panics in the step that carries out what is due, no
+    /// first of them, in the order of the chunks. If `make` or a callback panics while due wakes and changes are carried out, no
     /// chunk has its tick. The contexts are lost.
     ///
     /// # Examples
@@ -206,15 +206,15 @@ impl<T: Owner> Batch<T> {
         let offer = |pass: &mut Pass<T>, chunk: &mut Chunk<'_, T>, cx: &mut T::Context<'c>| {
             pass.offer(message, chunk, cx);
         };
-        // Offering a message may take longer than an update, so the pace of updates is kept.
+        // Offering a message may take longer than an update, so its time does not count for the pace of updates.
         let pace = self.workers.pace.take();
         let (contexts, handled) = self.par_do(Sleepers::TakePart, None, offer, make);
         self.workers.pace = pace;
         (handled, contexts)
     }
 
-    /// Carries out what is due, with the context of the first chunk. Returns this context, or `None` if no owner waits for
-    /// anything.
+    /// Carries out the due wakes and changes, with the context of the first chunk. Returns this context, or `None` if no owner
+    /// waits for anything.
     fn carry_out_due_first<'c>(&mut self, make: &impl Fn(usize) -> T::Context<'c>) -> Option<T::Context<'c>> {
         if self.store.timers.is_empty() {
             return None;
@@ -284,7 +284,7 @@ fn in_line<T: Owner, R>(
     act: impl FnOnce(&Store<T>, &mut [Columns<T>]) -> R,
 ) -> Option<R> {
     let buckets = &mut store.buckets;
-    // Nearly always, the numbers are in ascending order, and none is missing.
+    // Nearly always, the numbers are in ascending order, and no number is missing.
     let is_sorted = store.states.order().len() == buckets.len() && store.states.order().is_sorted();
     if is_sorted {
         mem::swap(buckets, line);
@@ -346,7 +346,7 @@ where
     for nth in jobs.list.iter().flat_map(|job| job.buckets.clone()) {
         store.note_if_left(store.states.order()[nth]);
     }
-    // Chunks that were run alone may have moved rows. These come before the rows of later chunks.
+    // Chunks that were run alone may have moved rows. These rows come before the rows of later chunks.
     store.append_all();
     let Store { buckets, places, has_clock, .. } = store;
     take_up_all(buckets, groups, *has_clock, places);

@@ -30,7 +30,7 @@ struct KeptTimers<T: Owner> {
 }
 
 /// One number that a state of an owner has stored, by the owner's index. A number is never due, so the wheel need not know it.
-/// Few owners have more than one. Their other numbers are in the wheel.
+/// Few owners have several numbers. Their other numbers are in the wheel.
 #[derive(Clone, Default)]
 struct FirstNotes {
     list: Vec<Option<(Scope, Note)>>,
@@ -165,7 +165,7 @@ impl<T: Owner> Timers<T> {
         self.next(key).is_some_and(|next| is_due(next, now))
     }
 
-    /// Returns what is due for an owner at the time `now`, if the owner only wakes or makes one change.
+    /// Returns how an owner's due waits end at the time `now`, if the owner only wakes or makes one change.
     pub(crate) fn plain(&self, key: Key, now: f64) -> Option<Until> {
         let mut plain = Until::Awake;
         for (_, bits) in self.wheel.of(key.index()).filter(|(due, _)| is_due(*due, now)) {
@@ -178,15 +178,15 @@ impl<T: Owner> Timers<T> {
         Some(plain)
     }
 
-    /// Removes the due timers of an owner, and ends its sleep. Returns whether the owner has timers left. Only for an owner for
-    /// which `plain` has returned a value: this method does not remove the actions of kept timers.
+    /// Removes the due timers of an owner, and ends its sleep. Returns whether the owner has timers left. Call it only for an
+    /// owner for which `plain` has returned a value: the method does not remove the actions of kept timers.
     pub(crate) fn take_plain(&mut self, key: Key, now: f64) -> bool {
         self.wheel
             .remove_if(key.index(), |at, bits| is_due(at, now) || matches!(WheelEntry::of(bits), WheelEntry::Wake));
         self.has(key)
     }
 
-    /// Adds a wait to an owner. A change in the next tick replaces the change that was requested for it before.
+    /// Adds a wait to an owner. A change in the next tick replaces an earlier request for a change in that tick.
     pub(crate) fn wait(&mut self, Waiter { key, at, until, scope }: Waiter, discarded: &mut Discarded<T>) {
         match until {
             Until::Awake => self.set(key, at, WheelEntry::Wake),
@@ -210,7 +210,7 @@ impl<T: Owner> Timers<T> {
         }
     }
 
-    /// Returns the number that a state of an owner has stored under `key`, unless the wheel has it.
+    /// Returns the number that a state of an owner has stored under `key`, unless the number is in the wheel.
     #[inline]
     pub(crate) fn first_noted(&self, owner: Key, by: Scope, key: u32) -> Option<f64> {
         let (scope, note) = self.notes.get(owner)?;
@@ -267,8 +267,8 @@ impl<T: Owner> Timers<T> {
         entries.all(|entry| matches!(entry.scope(), None | Some(Scope::Current)) || !entry.ends_with(depth))
     }
 
-    /// Replaces the entries of an owner in the wheel by those of `waiting`. Takes the timers out of `waiting`, unless there are
-    /// many. Returns whether the owner waits for anything; an endless sleep does not count.
+    /// Replaces the entries of an owner in the wheel with the timers and the sleep of `waiting`. Takes the timers out of
+    /// `waiting`, unless there are many. Returns whether the owner waits for anything; an endless sleep does not count.
     pub(crate) fn file(
         &mut self,
         key: Key,
@@ -306,8 +306,8 @@ impl<T: Owner> Timers<T> {
         true
     }
 
-    /// Sets when to look at an owner whose seat stores its timers, in seconds; infinity for never. Returns whether there is such a
-    /// time.
+    /// Sets the time at which to look at an owner whose seat stores its timers, in seconds; infinity stands for never. Returns
+    /// `false` for infinity.
     pub(crate) fn file_look(&mut self, key: Key, next: f64, discarded: &mut Discarded<T>) -> bool {
         let is_ever = next < f64::INFINITY;
         if is_ever {
@@ -318,7 +318,7 @@ impl<T: Owner> Timers<T> {
         is_ever
     }
 
-    /// Replaces the entries of an owner in the wheel by one that says when to look at the owner.
+    /// Replaces the entries of an owner in the wheel with one entry: the time at which to look at the owner.
     fn look_at(&mut self, key: Key, at: f64, discarded: &mut Discarded<T>) {
         let is_noted =
             |(due, bits): (f64, _)| due.to_bits() == at.to_bits() && matches!(WheelEntry::of(bits), WheelEntry::Look);
@@ -356,7 +356,7 @@ impl<T: Owner> Timers<T> {
         self.wheel.set((key.index(), key.version()), due, entry.bits());
     }
 
-    /// Returns whether an owner has timers, or wakes by itself.
+    /// Returns whether an owner has timers or stored numbers, or wakes by itself.
     fn has(&self, key: Key) -> bool {
         self.wheel.has(key.index()) || self.notes.get(key).is_some()
     }

@@ -1,4 +1,4 @@
-//! A hierarchical timing wheel (Varghese and Lauck, 1987), which tells when the timers of owners are due. It also has a list of
+//! A hierarchical timing wheel (Varghese and Lauck, 1987), which reports the owners whose timers are due. It also has a list of
 //! each owner's timers.
 //!
 //! When a timer comes due, the caller decides what happens, and removes the timer.
@@ -112,7 +112,7 @@ impl Wheel {
         self.of(owner).map(|(due, _)| due).reduce(f64::min)
     }
 
-    /// Removes the timers of an owner for which `is_removed` returns `true`. It is called with the due time and the action of
+    /// Removes the timers of an owner for which `is_removed` returns `true`. `is_removed` gets the due time and the action of
     /// each timer, newest first.
     pub(crate) fn remove_if(&mut self, owner: u32, mut is_removed: impl FnMut(f64, u32) -> bool) {
         let mut kept = NONE;
@@ -160,8 +160,8 @@ impl Wheel {
         let near = mem::replace(&mut self.near, List::EMPTY);
         self.sort(near, now, due);
         if self.tick > last {
-            // This goes from the lowest level to the highest: the nodes of a passed slot go to slots of lower levels that have
-            // not been passed yet.
+            // The loop goes from the lowest level to the highest: the nodes of a passed slot go to slots of lower levels that
+            // have not been passed yet.
             for level in 0..LEVELS {
                 while let Some(list) = self.levels.take_passed(level, last, self.tick) {
                     self.sort(list, now, due);
@@ -231,8 +231,7 @@ impl Wheel {
         owners.push(link & !END);
     }
 
-    /// Files all running timers again, and frees all dead nodes. It visits the nodes in the order of memory, not along the
-    /// lists.
+    /// Files all running timers again, and frees all dead nodes. Visits the nodes in the order of memory, not along the lists.
     fn rebuild(&mut self) {
         self.forget_lists();
         self.nodes.free_dead();

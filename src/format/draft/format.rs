@@ -1,4 +1,4 @@
-//! The format of a definition file: its keys, as the JSON Schema for editors has them.
+//! The keys of a definition file. Their descriptions are part of the JSON Schema for editors.
 
 #![expect(
     dead_code,
@@ -76,14 +76,15 @@ struct DefinitionFile {
     initial: Option<String>,
     /// A state that runs beside every other.
     global: Option<String>,
-    /// How often the game updates its characters: how long a tick is, for durations in ticks. Without it, the game says.
+    /// How often the game updates its characters per second, for durations in ticks. Without this key, the game's own rate
+    /// applies.
     #[schemars(extend("exclusiveMinimum" = 0))]
     ticks_per_second: Option<f64>,
     /// Numbers by name, for conditions, scores, weights and durations (in seconds).
     constants: Option<BTreeMap<String, f64>>,
     /// Conditions by name, for other conditions.
     conditions: Option<BTreeMap<String, String>>,
-    /// What must hold of the machine, by name. `demeanor check --prove` proves it.
+    /// The properties of the machine, by name. `demeanor check --prove` proves them.
     properties: Option<BTreeMap<String, Property>>,
     /// The states by name.
     states: Option<BTreeMap<String, DefinedState>>,
@@ -95,20 +96,20 @@ struct DefinitionFile {
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct Machine {
-    /// Another machine of the file, all of which is in this one too. What is written again replaces what is there: of a state,
-    /// key by key.
+    /// Another machine of the file, which this machine copies. A key that is written again replaces the copied key, also within a
+    /// state.
     like: Option<String>,
     /// The state that a machine begins in.
     initial: Option<String>,
     /// A state that runs beside every other.
     global: Option<String>,
-    /// What must hold of the machine, by name. `demeanor check --prove` proves it.
+    /// The properties of the machine, by name. `demeanor check --prove` proves them.
     properties: Option<BTreeMap<String, Property>>,
     /// The states by name.
     states: Option<BTreeMap<String, DefinedState>>,
 }
 
-/// What must hold at the end of each tick.
+/// A property of a machine, which must hold at the end of each tick.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields, extend("oneOf" = [
     { "required": ["never"] },
@@ -116,13 +117,13 @@ struct Machine {
     { "required": ["from", "reach", "within"] },
 ]))]
 struct Property {
-    /// What does not hold at the end of any tick.
+    /// A condition that does not hold at the end of any tick.
     never: Option<String>,
-    /// What holds at the end of each tick.
+    /// A condition that holds at the end of each tick.
     always: Option<String>,
-    /// After each tick at whose end this holds, `reach` holds at the end of a tick `within` some time.
+    /// A condition. After each tick at whose end it holds, `reach` holds at the end of a tick `within` the given time.
     from: Option<String>,
-    /// What holds then.
+    /// The condition that follows `from`.
     reach: Option<String>,
     /// How long it may take: a fixed time.
     within: Option<Duration>,
@@ -132,49 +133,53 @@ struct Property {
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct DefinedState {
-    /// What an owner in this state does: a word of the game's vocabulary, or several of them. Without one it does nothing.
+    /// The behavior of an owner in this state: one or more words of the game's vocabulary. Without this key, the owner does
+    /// nothing.
     behavior: Option<Behaviors>,
     /// The same as `behavior`.
     behaviour: Option<Behaviors>,
     /// The parameters of a behavior that is given by its name alone.
     params: Option<BTreeMap<String, serde_json::Value>>,
-    /// A Rhai script with the functions `enter`, `update` or `exit`, which run after the behavior's.
+    /// A Rhai script with the functions `enter`, `update` or `exit`, which run after the callbacks of the behavior.
     script: Option<String>,
     /// How often the behavior is updated and the exits are tried, counted from the state's entry. Without it, in each tick.
     every: Option<Duration>,
-    /// When this state can be entered. Without it, always.
+    /// The condition for entering this state. Without this key, the state can always be entered.
     enter_when: Option<Condition>,
-    /// What is done when this state has been entered: actions of the game's vocabulary.
+    /// The actions that run when this state has been entered, from the game's vocabulary.
     enter: Option<Actions>,
-    /// What is done when this state is left.
+    /// The actions that run when this state is left.
     exit: Option<Actions>,
     /// The ways out, tried in order after each update: the first whose condition holds and whose guards allow it is taken.
     exits: Option<Vec<Exit>>,
-    /// Which of the exits that hold is taken: the first one in the file, the one with the best `score`, or a random one by `weight`.
-    /// Without it, the first one.
+    /// The exit that is taken if several hold: the first exit in the file, the exit with the best `score`, or a random exit by
+    /// `weight`. Without this key, the first exit.
     choose: Option<Choose>,
-    /// The states in this one, by name. Each may instead be written beside this one, with this one as its `parent`.
+    /// The states inside this state, by name. A child can also be written beside this state, with the key `parent`.
     states: Option<BTreeMap<String, DefinedState>>,
-    /// The state around this one. Its behavior and exits run too.
+    /// The state that contains this state. The behavior and the exits of the parent run, too.
     parent: Option<String>,
-    /// The child to go on to when this state is entered.
+    /// The child that is entered when this state is entered.
     initial: Option<String>,
-    /// The regions of this state, instead of `initial`: the initial state of each. They are active together, one child in each.
+    /// The initial state of each region of this state, instead of `initial`. The regions are active together, one child in each.
     /// In a table, each region has a name.
     regions: Option<Regions>,
-    /// In which of its parent's regions this state lies: its name, or its position from 0. A region in a list has the name of
-    /// its initial state. Without it, in the region that begins with this state, or else in the first one.
+    /// The region of the parent in which this state lies: the region's name, or its position, counted from 0. A region in a list
+    /// has the name of its initial state. Without this key, the state lies in the region that begins with it, or else in the
+    /// first region.
     region: Option<Region>,
-    /// Whether the game can come back to the child that was left last.
+    /// Whether the machine remembers the states that were active last inside this state, so that `resume` leads back to them.
     history: Option<bool>,
-    /// Whether this state is an end: no exit of a parent or of the global state leads out of it, unless it says `even_final`.
+    /// Whether this state is an end: no exit of a parent or of the global state leads out of it, unless the exit has
+    /// `even_final`.
     r#final: Option<bool>,
     /// Whether the game's code changes to this state, so that no exit has to lead to it.
     entry: Option<bool>,
-    /// A machine that runs while this state is active: a machine of this file, or a file beside it, such as `patrol.fsm.toml`, or one
-    /// of several in it, `creatures.toml#imp`. An exit with `on = "done"` is tried when it reaches a final state.
+    /// A machine that runs while this state is active: a machine of this file, another file, such as `patrol.fsm.toml`, or a
+    /// machine of another file, such as `creatures.toml#imp`. An exit with `on = "done"` is tried when the machine reaches a
+    /// final state.
     machine: Option<String>,
-    /// Messages that neither the states around this one nor the global state get while it is active.
+    /// Messages that the ancestors of this state and the global state do not get while this state is active.
     ignore: Option<Messages>,
     /// A text for the people who read the file. Tools show it.
     note: Option<String>,
@@ -186,30 +191,33 @@ struct DefinedState {
     { "required": ["to"] }, { "required": ["push"] }, { "required": ["pop"] }, { "required": ["resume"] }
 ]))]
 struct Exit {
-    /// The state that it leads to, or `$previous`: the state that was active before. An exit has one of `to`, `push`, `pop` and
-    /// `resume`.
+    /// The state to which the exit leads, or `$previous`: the state that was active before. An exit has one of `to`, `push`,
+    /// `pop` and `resume`.
     to: Option<String>,
-    /// The state that it puts on top of the active ones, which are suspended until an exit with `pop` leads back to them.
+    /// The state that the exit pushes over the active states. They are suspended until an exit with `pop` leads back to them.
     push: Option<String>,
-    /// Whether it leads back to the states that were suspended last.
+    /// Whether the exit leads back to the states that were suspended last.
     pop: Option<bool>,
-    /// The state with `history` that it leads to, down to the states that were active last in it.
+    /// A state with `history`. The exit leads to this state, and in it to the states that were active last.
     resume: Option<String>,
-    /// How long after this state was entered the way is open. Without it, at once.
+    /// How long after the entry of its state the exit opens. Without this key, the exit is open at once.
     after: Option<Duration>,
-    /// The value with the time of the game's clock, in seconds, from which on the way is open. Instead of `after`.
+    /// A value of the game, instead of `after`: the time of the game's clock, in seconds, at which the exit opens.
     at: Option<String>,
-    /// The condition, such as `health < 20 and not enemy_visible`. Without it, always.
+    /// The condition of the exit, such as `health < 20 and not enemy_visible`. Without this key, it always holds.
     when: Option<Condition>,
-    /// The message that is waited for. Without it, the exit is tried after each update.
+    /// The message for which the exit waits. Without this key, the exit is tried after each update.
     on: Option<Messages>,
-    /// How good the exit is, in a state with `choose = "best"`: a number, or a calculation such as `hunger * 2`. Without it, 0.
+    /// How good the exit is, in a state with `choose = "best"`: a number, or a calculation such as `hunger * 2`. Without this
+    /// key, 0.
     score: Option<Rank>,
-    /// How likely the exit is beside the others, in a state with `choose = "random"`: a number, or a calculation. Without it, 1.
+    /// How likely the exit is beside the others, in a state with `choose = "random"`: a number, or a calculation. Without this
+    /// key, 1.
     weight: Option<Rank>,
-    /// For how long after it was taken the exit is not taken again.
+    /// How long the exit is not taken again after it was taken.
     cooldown: Option<Duration>,
-    /// What is done when the exit is taken, between leaving and entering states: actions of the game's vocabulary.
+    /// The actions that run when the exit is taken, after states are left and before states are entered, from the game's
+    /// vocabulary.
     r#do: Option<Actions>,
     /// The values that are set when the exit is taken, each to true, to false, to a number or to a calculation such as
     /// `stamina - 20`.
@@ -228,9 +236,9 @@ struct Exit {
 #[derive(JsonSchema)]
 #[schemars(untagged)]
 enum Regions {
-    /// The initial state of each.
+    /// The initial state of each region.
     List(#[schemars(length(min = 1, max = 16))] Vec<String>),
-    /// The initial state of each, by the region's name.
+    /// The initial state of each region, by the region's name.
     Named(#[schemars(extend("minProperties" = 1, "maxProperties" = 16))] BTreeMap<String, String>),
 }
 
@@ -238,9 +246,9 @@ enum Regions {
 #[derive(JsonSchema)]
 #[schemars(untagged)]
 enum Region {
-    /// Its name.
+    /// The region's name.
     Name(String),
-    /// Its position.
+    /// The region's position, counted from 0.
     Number(#[schemars(range(max = 15))] u8),
 }
 
@@ -248,19 +256,19 @@ enum Region {
 #[derive(JsonSchema)]
 #[schemars(untagged)]
 enum Behaviors {
-    /// One of them.
+    /// One behavior.
     One(Behavior),
-    /// Several: they are entered and updated in this order, and left in the reverse one.
+    /// Several behaviors. They are entered and updated in this order, and left in the reverse order.
     Several(Vec<Behavior>),
 }
 
-/// What an owner does.
+/// A behavior of an owner.
 #[derive(JsonSchema)]
 #[schemars(untagged)]
 enum Behavior {
     /// A word of the game's vocabulary.
     Name(String),
-    /// The same with its parameters.
+    /// A word with its parameters.
     WithParams(BehaviorWithParams),
 }
 
@@ -269,20 +277,20 @@ enum Behavior {
 struct BehaviorWithParams {
     /// The word.
     name: String,
-    /// Its parameters.
+    /// The parameters of the behavior.
     #[serde(flatten)]
     params: BTreeMap<String, serde_json::Value>,
 }
 
-/// Which exit is taken of those that hold.
+/// How an exit is chosen if several hold.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "lowercase")]
 enum Choose {
-    /// The first one in the file.
+    /// The first exit in the file is taken.
     First,
-    /// The one with the highest `score`.
+    /// The exit with the highest `score` is taken.
     Best,
-    /// A random one, by `weight`.
+    /// A random exit is taken, by `weight`.
     Random,
 }
 
@@ -290,23 +298,23 @@ enum Choose {
 #[derive(JsonSchema)]
 #[schemars(untagged)]
 enum Actions {
-    /// One of them.
+    /// One action.
     One(Action),
-    /// Several, in this order.
+    /// Several actions, which run in this order.
     Several(Vec<Action>),
 }
 
-/// What is done.
+/// An action.
 #[derive(JsonSchema)]
 #[schemars(untagged)]
 enum Action {
     /// A word of the game's vocabulary.
     Name(String),
-    /// Such words, each with its number.
+    /// Words of the game's vocabulary, each with its number.
     WithNumber(BTreeMap<String, Rank>),
 }
 
-/// What a value is set to.
+/// A new value for `set`.
 #[derive(JsonSchema)]
 #[schemars(untagged)]
 enum NewValue {
@@ -320,13 +328,13 @@ enum NewValue {
 #[derive(JsonSchema)]
 #[schemars(untagged)]
 enum Messages {
-    /// One of them.
+    /// One message.
     One(String),
-    /// Several, of which any counts.
+    /// Several messages, any of which counts.
     Several(Vec<String>),
 }
 
-/// A number.
+/// A number, or a calculation.
 #[derive(JsonSchema)]
 #[schemars(untagged)]
 enum Rank {
@@ -336,18 +344,18 @@ enum Rank {
     Text(String),
 }
 
-/// How long something lasts.
+/// A length of time.
 #[derive(JsonSchema)]
 #[schemars(untagged)]
 enum Duration {
     /// A number of seconds.
     Seconds(#[schemars(range(min = 0.0))] f64),
-    /// A time with its unit: `10 ticks`, `0.3 s`, `200 ms`. Two of them, `2 s .. 4 s`, of which one is drawn. Or the name of a
-    /// value: as many seconds as that says when the state is entered.
+    /// A time with its unit: `10 ticks`, `0.3 s`, `200 ms`. Or a range, `2 s .. 4 s`, from which a time is drawn. Or the name of
+    /// a value that has a number of seconds when the state is entered.
     Text(String),
 }
 
-/// A condition, or a script that answers it.
+/// A condition, as a text or as a script.
 #[derive(JsonSchema)]
 #[schemars(untagged)]
 enum Condition {
@@ -357,7 +365,7 @@ enum Condition {
     Script(ConditionScript),
 }
 
-/// A condition that is answered by a script.
+/// A condition as a script.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct ConditionScript {

@@ -66,7 +66,7 @@ pub(super) fn place(
         check(state, states, findings);
     }
     if findings.errors() > 0 {
-        // A `region` with a mistake is not known here.
+        // If a `region` has a mistake, the region of its state is unknown, and a warning about the state could be wrong.
         return;
     }
     for state in defaults {
@@ -74,8 +74,8 @@ pub(super) fn place(
     }
 }
 
-/// Warns about a state that lies in the first region only because it does not say in which one, if all exits to it are those of
-/// states in one other region.
+/// Warns about a state that lies in the first region only because it has no `region`, if all exits to it come from states of one
+/// other region.
 fn perhaps_elsewhere(state: &StateOutline, states: &[Arc<StateOutline>], findings: &mut Findings) {
     let Some(around) = state.parent.map(|parent| &states[parent.index()]) else { return };
     let region = |of: &StateOutline| {

@@ -1,5 +1,5 @@
-//! Searches for runs that violate properties or take exits. A run is a machine that is played from its beginning, with values that are chosen so
-//! that exits are taken, so each run that is found really happens.
+//! Searches for runs that violate properties or take exits. A run is a machine that is played from its beginning, with values
+//! that are chosen so that exits are taken, so each run that is found really happens.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -128,7 +128,8 @@ impl Times {
         self.all.last().copied().unwrap_or(0.0)
     }
 
-    /// Returns how far a run has come in its waiting: the sum of the times, each up to the last moment at which it matters.
+    /// Returns how long a run has waited so far: the sum of the times in its active states and of the waits of properties, each
+    /// up to the longest time that matters.
     fn progress(&self, scene: &Scene<'_>) -> f64 {
         let active = scene.active.iter().map(|(id, time)| time.min(self.most.get(id).copied().unwrap_or(0.0)));
         active.chain(scene.waited.iter().flatten().map(|waited| waited.min(self.within))).sum()
@@ -146,8 +147,8 @@ pub(super) struct Found {
     pub(super) is_cut: bool,
 }
 
-/// Searches for runs that violate properties, given by their names. Returns a shortest one for each property, as far as they are
-/// found: no run with fewer ticks of this length is found.
+/// Searches for runs that violate the properties with the names `wanted`. Returns a shortest run for each property for which the
+/// search finds one: no run of fewer ticks of this length violates the property.
 pub(super) fn violations(machine: &Machine<'_>, wanted: BTreeSet<String>) -> BTreeMap<String, Witness> {
     // The run has no scripts. In the game, a script may answer differently, and may act.
     let asks_scripts = machine.outline.mentions().iter().any(|mention| *mention.meaning() == Meaning::Script);
@@ -168,8 +169,7 @@ pub(super) fn violations(machine: &Machine<'_>, wanted: BTreeSet<String>) -> BTr
         .collect()
 }
 
-/// Searches for runs that take exits. If there are times that are too long for the shortest ticks, it searches once more with longer
-/// ticks.
+/// Searches for runs that take exits. If a time is too long for the shortest ticks, searches once more with longer ticks.
 pub(super) fn takes(machine: &Machine<'_>, wanted: impl Iterator<Item = ExitId>) -> Found {
     let numbers = machine.stage.as_ref().map(|stage| stage.numbers()).unwrap_or_default();
     let (mut wanted, times) = (wanted.map(Goal::Takes).collect(), Times::of(machine));

@@ -1,15 +1,15 @@
 //! The lists of nodes in the slots of the wheel, in blocks of nodes.
 //!
-//! In a linked list of nodes, the processor must load a node before it knows the next one. With a million timers, each of them
-//! a cache miss, `advance` took more than twice as long that way. With blocks, the processor can fetch the nodes of a block
-//! side by side.
+//! In a linked list of nodes, the processor must load a node before it knows the next one. With a million timers, each node is a
+//! cache miss, and `advance` takes more than twice as long. With blocks, the processor can fetch the nodes of a block side by
+//! side.
 
 use super::pages::{NONE, Pages};
 
-/// How many nodes a block has: with the link, 128 bytes.
+/// The number of nodes in a block. With its link, a block takes 128 bytes.
 pub(super) const BLOCK: usize = FULL as usize;
 const FULL: u32 = 31;
-/// How many blocks a page has.
+/// The number of blocks in a page.
 const PAGE: usize = 32;
 
 /// A list of nodes.
@@ -52,7 +52,7 @@ impl Blocks {
         list.len += 1;
     }
 
-    /// Takes the first block out of a list: its nodes, and how many there are.
+    /// Takes the first block out of a list. Returns its nodes, and how many there are.
     pub(super) fn take(&mut self, list: &mut List) -> Option<([u32; BLOCK], usize)> {
         if list.block == NONE {
             return None;

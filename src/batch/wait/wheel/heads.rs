@@ -17,7 +17,7 @@ pub(super) struct Heads {
     free: u32,
 }
 
-/// Both fields stand side by side because code that needs one of them needs the other.
+/// The two fields are side by side, because code that needs one of them needs the other.
 #[derive(Clone, Copy)]
 pub(super) struct Head {
     /// The first node of an owner, or [`NONE`].

@@ -14,14 +14,15 @@ use super::blocks::List;
 const TICKS_PER_SECOND: f64 = 256.0;
 /// The number of bits of a tick that select the slot of a level. So a level has as many slots as a word has bits.
 const BITS: u32 = 6;
-/// How many slots a level has.
+/// The number of slots of a level.
 const SLOTS: usize = 1 << BITS;
 pub(super) const LEVELS: u32 = u64::BITS.div_ceil(BITS);
 
 pub(super) struct Levels {
-    /// By level and slot, its list if the slot is occupied. Empty until the first timer.
+    /// The list of each slot, by level and slot. The list of a slot that is not occupied is out of date. Empty until the first
+    /// timer.
     lists: Vec<List>,
-    /// By level, one bit for each slot, which is set if the slot has a list.
+    /// For each level, one bit for each slot. The bit is set if the slot has a list.
     occupied: [u64; LEVELS as usize],
 }
 
@@ -45,9 +46,9 @@ fn slot(nth: u64) -> usize {
     (nth % SLOTS as u64) as usize
 }
 
-/// Returns the level and the slot of a tick after the current one. The slot is 1 to 64 slots after the slot of the
-/// current tick. At 64 slots, it is that slot again. Timers for the rest of the current slot are at lower levels, so they are
-/// not mixed with the timers of the next turn.
+/// Returns the level and the slot of a tick after the current tick. The slot is 1 to 64 slots after the slot of the current tick.
+/// A slot 64 slots later is the slot of the current tick again. Timers for the rest of the current slot are at lower levels, so
+/// they are not mixed with the timers of the next turn.
 fn place(tick: u64, current: u64) -> (u32, usize) {
     let level = (tick - current).ilog2() / BITS;
     (level, slot(nth(tick, level)))
@@ -58,7 +59,7 @@ impl Levels {
         Self { lists: Vec::new(), occupied: [0; LEVELS as usize] }
     }
 
-    /// Returns the list for a tick after the current one.
+    /// Returns the list for a tick after the current tick.
     pub(super) fn list(&mut self, tick: u64, current: u64) -> &mut List {
         if self.lists.is_empty() {
             self.lists = vec![List::EMPTY; LEVELS as usize * SLOTS];
@@ -102,7 +103,7 @@ impl Levels {
 
     /// Copies `source`, and reuses the existing memory.
     pub(super) fn copy_from(&mut self, source: &Self) {
-        // A source that has never had a timer has no lists. In this case the existing lists are kept.
+        // A source that has never had a timer has no lists. In this case, the existing lists are kept.
         if !source.lists.is_empty() {
             self.lists.clone_from(&source.lists);
         }

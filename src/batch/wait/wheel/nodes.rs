@@ -28,8 +28,8 @@ pub(super) struct Nodes {
     pub(super) pages: Pages<WheelNode, PAGE>,
     running: u32,
     dead: u32,
-    /// The free nodes. They are not linked with each other: the processor would have to load a free node before it knows the
-    /// next one.
+    /// The free nodes. They are not linked with each other, because the processor would have to load a free node before it knows
+    /// the next one.
     free: Vec<u32>,
 }
 
@@ -72,7 +72,7 @@ impl Nodes {
         self.dead -= 1;
     }
 
-    /// Frees all dead nodes. None of them may be in a list any more. Afterwards the free nodes are used in ascending order, and
+    /// Frees all dead nodes. No dead node may be in a list any more. Afterwards, the free nodes are used in ascending order, and
     /// free nodes at the end are removed.
     pub(super) fn free_dead(&mut self) {
         self.dead = 0;

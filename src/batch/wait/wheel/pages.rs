@@ -39,7 +39,7 @@ impl<E: Copy, const PAGE: usize> Pages<E, PAGE> {
         self.len = self.len.min(len);
     }
 
-    /// Copies `source`, reuses the existing pages, and keeps the pages that it does not use.
+    /// Copies `source`, reuses the existing pages, and keeps the existing pages that the copy does not need.
     pub(super) fn copy_from(&mut self, source: &Self) {
         let used = &source.pages[..source.used()];
         for (page, from) in self.pages.iter_mut().zip(used) {
