@@ -51,7 +51,7 @@ use crate::state::short_name;
     message = "`{Self}` is not an owner of states",
     label = "needs `impl Owner for {Self}`",
     note = "write `impl Owner for {Self} {{ type Context<'a> = (); type Message = (); }}`",
-    note = "`Context` is what its callbacks get besides the owner; `Message` is what can be sent to it"
+    note = "`Context` has the data that its callbacks need besides the owner; `Message` is the type of its messages"
 )]
 #[expect(unused_variables, reason = "the provided methods do nothing, and their arguments have names for the docs")]
 pub trait Owner: Sized + 'static {

@@ -120,7 +120,7 @@ impl Writer<'_> {
             ("machines.", "One of several machines, by its name."),
             ("constants", "Numbers by name."),
             ("conditions", "Conditions by name."),
-            ("properties.", "What must hold of the machine, by its name."),
+            ("properties.", "A property that the tool proves, by its name."),
         ];
         tables.into_iter().map(|(name, says)| Offer::new(name, CompletionItemKind::MODULE).says(says)).collect()
     }
