@@ -1376,6 +1376,11 @@ pub(crate) trait Machines<T: Owner> {
             *number = self.noted(nth + i, by, key).unwrap_or(f64::NAN);
         }
     }
+    /// Replaces the numbers that the state whose callback is running has stored under a key for those of up to 64 machines, from
+    /// the `nth` on, that are `asked`. Returns the machines whose number cannot be replaced here.
+    fn replace_notes(&mut self, _nth: usize, asked: u64, _key: u32, _numbers: &[f64; 64]) -> u64 {
+        asked
+    }
     /// Calls `look` once with the rare data of a machine, if there is any.
     fn look_back(&self, _nth: usize, look: &mut dyn FnMut(Option<&Rare<T>>)) {
         look(None);

@@ -301,23 +301,24 @@ impl<'g, T: Owner> Decider<'g, T> {
     ) {
         let mut planned = Plans::new();
         for (nth, owners) in owners.chunks_mut(LANES).enumerate() {
-            let block = Block::new(self.state, fsm, nth * LANES, owners.len());
-            self.decide_block(exits, owners, block, &mut planned, cx);
+            let mut block = Block::new(self.state, fsm, nth * LANES, owners.len());
+            self.decide_block(exits, owners, (block.all(), &mut block), &mut planned, cx);
         }
     }
 
-    fn decide_block(
+    /// Decides for the owners of `asked`.
+    pub(crate) fn decide_block(
         &self,
         exits: &'g [Exit<T>],
         owners: &mut [T],
-        mut block: Block<'_, '_, T>,
+        (asked, block): (Lanes, &mut Block<'_, '_, T>),
         planned: &mut Plans<'g, T>,
         cx: &mut T::Context<'_>,
     ) {
         // All owners that have not acted still have the path that they had before the callback, and this path is the same for
         // all of them.
         let acted = block.acted();
-        let mut staying = block.all();
+        let mut staying = asked;
         let mut leaving: Lanes = 0;
         let mut taken = [0_u16; LANES];
         for (i, exit) in exits.iter().enumerate() {
@@ -345,7 +346,7 @@ impl<'g, T: Owner> Decider<'g, T> {
                 }
             };
             let holding = match &exit.when {
-                Some(when) if open != 0 => when.holding(open, owners, cx, &mut block),
+                Some(when) if open != 0 => when.holding(open, owners, cx, block),
                 _ => open,
             };
             if holding == 0 {
@@ -366,10 +367,10 @@ impl<'g, T: Owner> Decider<'g, T> {
                 let known = planned.iter().position(|(of, _)| *of == i);
                 let at = known.unwrap_or_else(|| {
                     planned.truncate(planned.inline_size() - 1);
-                    planned.push((i, Planned::of(exit, self, first, &mut block)));
+                    planned.push((i, Planned::of(exit, self, first, block)));
                     planned.len() - 1
                 });
-                passing |= self.passing(&planned[at].1, resting, owners, &mut block, cx);
+                passing |= self.passing(&planned[at].1, resting, owners, block, cx);
             }
             staying &= !passing;
             leaving |= passing;
@@ -579,10 +580,10 @@ impl<'e, T: Owner> AskedChange<'e, T> {
 
 /// The plans for some exits of a state, each with the index of the exit. The number is limited because a tick must not
 /// allocate.
-type Plans<'e, T> = SmallVec<[(usize, Planned<'e, T>); 4]>;
+pub(crate) type Plans<'e, T> = SmallVec<[(usize, Planned<'e, T>); 4]>;
 
 /// The change of an exit, computed once for many owners with the same path.
-struct Planned<'e, T: Owner> {
+pub(crate) struct Planned<'e, T: Owner> {
     change: AskedChange<'e, T>,
     /// The states that the change leaves, innermost first.
     exited: Path<T>,

@@ -9,7 +9,7 @@ use log::{Level, log, warn};
 
 use super::action::Hooks;
 use super::block::{Block, each};
-use super::decide::{Decider, Taken};
+use super::decide::{Decider, Plans, Taken};
 use super::graph::{DefinedState, Exit, Graph, Here, Node};
 use super::handle::entered_at;
 use super::moment::tried_at;
@@ -201,12 +201,22 @@ impl<T: Owner> DefinedState<T> {
         }
     }
 
-    /// Updates the owners of a slice for which a state with `every` has its turn now. Usually these are few. Each turn is complete
-    /// before the next one begins, so that a panic ends only one (rule 22).
+    /// Updates the owners of a slice for which a state with `every` has its turn now. Usually these are few. If the state does
+    /// more than try its exits, each turn is complete before the next one begins, so that a panic ends only one (rule 22).
     fn update_turns(&self, at: Here<'_, T>, owners: &mut [T], fsm: &mut FsmSlice<'_, T>, cx: &mut T::Context<'_>) {
+        let content = &at.node.content;
+        let only_decides = !content.has_update && !content.decides_alone();
+        let (decider, mut planned) = (Decider::new(self, at.graph), Plans::new());
         for (nth, owners) in owners.chunks_mut(LANES).enumerate() {
             let mut block = Block::new(self, fsm, nth * LANES, owners.len());
             let (due, unnoted) = self.turns(&mut block, now::<T>(cx));
+            if only_decides && due != 0 {
+                decider.decide_block(&content.exits, owners, (due, &mut block), &mut planned, cx);
+            }
+            if only_decides {
+                self.wait_each(at, due | unnoted, owners, &mut block, cx);
+                continue;
+            }
             for lane in each(due | unnoted) {
                 if due & 1 << lane != 0 {
                     self.act(at, &mut owners[lane], block.at(lane), cx);
@@ -470,7 +480,7 @@ impl<T: Owner> State<T> for DefinedState<T> {
                 if let Some(behaviour) = content.behaviour.as_ref().filter(|_| content.has_update) {
                     behaviour.update_all(owners, fsm, cx);
                 }
-                if content.is_alone || content.has_script || content.asks_scripts {
+                if content.decides_alone() {
                     for (i, owner) in owners.iter_mut().enumerate() {
                         let used = self.run(at, Hook::Update, owner, fsm.at(i), cx);
                         self.try_exits(at, used, owner, fsm.at(i), cx);

@@ -344,6 +344,11 @@ impl<T: Owner> Content<T> {
         self.only_tries_exits() && self.exits.iter().all(opens_later)
     }
 
+    /// Whether the state decides for one owner after another.
+    pub(crate) fn decides_alone(&self) -> bool {
+        self.is_alone || self.has_script || self.asks_scripts
+    }
+
     /// Whether the state does nothing in a tick except try its exits. This is false with `every`, because then the state does not
     /// try its exits in each tick.
     #[inline]

@@ -9,7 +9,7 @@ use super::block::{Block, each};
 use super::graph::{DefinedState, Here, SHORTEST_REST};
 use super::handle::entered_at_depth;
 use super::opening::{Interval, Opening};
-use super::values::{LANES, Lanes};
+use super::values::{LANES, Lanes, lanes};
 use crate::fsm::{Fsm, time_or_zero};
 use crate::machine::single::Single;
 use crate::machine::waiting::Scope;
@@ -32,6 +32,11 @@ impl EveryTurn {
         Span::of(self.after, now).has_passed(self.entered_at)
     }
 
+    #[inline]
+    fn is_ahead(self, now: f64) -> bool {
+        Span::of(self.after, now).is_less(self.entered_at)
+    }
+
     /// Returns the number of seconds until the turn comes.
     pub(crate) fn comes_in(self, now: f64) -> f64 {
         self.after - (now - self.entered_at)
@@ -49,6 +54,7 @@ impl<T: Owner> DefinedState<T> {
     }
 
     /// Returns the owners of a block that have their turn now, and those for which no turn is noted.
+    #[inline]
     pub(crate) fn turns(&self, block: &mut Block<'_, '_, T>, now: f64) -> (Lanes, Lanes) {
         let all = block.all();
         let Some(depth) = block.shared_depth() else {
@@ -57,12 +63,32 @@ impl<T: Owner> DefinedState<T> {
             return (due, unnoted);
         };
         let (entries, notes) = (block.entries(all), block.notes(depth, SavedNote::Turn.key()));
-        let (mut due, mut unnoted) = (0, 0);
-        for (lane, (&after, &entered_at)) in notes.iter().zip(&entries).take(all.count_ones() as usize).enumerate() {
-            due |= Lanes::from(EveryTurn { entered_at, after }.has_come(now)) << lane;
-            unnoted |= Lanes::from(after.is_nan()) << lane;
+        let turn = |(&entered_at, &after)| EveryTurn { entered_at, after };
+        // A turn that is not noted does not compare, and so does not lie ahead.
+        let stirring = all & !lanes(entries.iter().zip(&notes).map(turn), &mut 0, |turn| turn.is_ahead(now));
+        let unnoted = each(stirring).filter(|lane| notes[*lane].is_nan()).fold(0, |unnoted, lane| unnoted | 1 << lane);
+        (stirring & !unnoted, unnoted)
+    }
+
+    /// Notes the next turns of the owners in `asked`, and puts each of them to sleep if nothing must be evaluated for it soon.
+    pub(crate) fn wait_each(
+        &self,
+        at: Here<'_, T>,
+        asked: Lanes,
+        owners: &mut [T],
+        block: &mut Block<'_, '_, T>,
+        cx: &mut T::Context<'_>,
+    ) {
+        let mut left = asked;
+        if let (Some(Interval::Fixed(every)), false) = (&at.node.content.every, at.node.can_rest) {
+            let (now, entries) = (now::<T>(cx), block.entries(asked));
+            let mut turns = [f64::NAN; LANES];
+            each(asked).for_each(|lane| turns[lane] = next_multiple(*every, now - entries[lane]));
+            left = block.replace_notes(asked, SavedNote::Turn.key(), &turns);
         }
-        (due, unnoted)
+        for lane in each(left) {
+            self.wait(at, None, &mut owners[lane], block.at(lane), cx);
+        }
     }
 }
 

@@ -77,7 +77,7 @@ where
 /// each other, and then packs eight bytes at a time into bits. If `holds` cannot panic, no code can read `lane` during the
 /// loop, so the compiler removes the writes to it.
 #[inline]
-pub(crate) fn lanes<T>(owners: &[T], lane: &mut usize, holds: impl Fn(&T) -> bool) -> Lanes {
+pub(crate) fn lanes<I>(owners: impl IntoIterator<Item = I>, lane: &mut usize, holds: impl Fn(I) -> bool) -> Lanes {
     let mut answers = [0_u8; LANES];
     let first = *lane;
     for (i, (answer, owner)) in answers.iter_mut().zip(owners).enumerate() {

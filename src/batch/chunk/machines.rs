@@ -18,7 +18,7 @@ use crate::machine::seat::Rare;
 use crate::machine::settings::Settings;
 use crate::machine::single::Single;
 use crate::machine::transition::{BEING_LEFT, log_misuse};
-use crate::machine::waiting::{Awaited, Pending, Scope};
+use crate::machine::waiting::{Awaited, Note, Pending, Scope};
 use crate::owner::Owner;
 use crate::state::{Kind, Mover, State, StateRef};
 
@@ -150,6 +150,21 @@ impl<T: Owner> ChunkMachines<'_, '_, T> {
         is_in_time && may_be_waiter() && self.ledger.asked.waits.has_room(slot)
     }
 
+    /// Replaces a number at once, if no earlier request can end its state, or replaces it, too. Returns whether it is replaced.
+    fn replace_note(&self, slot: usize, note: Note) -> bool {
+        matches!(self.phase, Phase::Update { .. })
+            && matches!(self.ledger.entry(slot), LedgerEntry::Blank)
+            && self.ledger.asked.waits.has_none(slot)
+            && self.rows.replace_note(slot, note.scope(self.scope), note)
+    }
+
+    /// Returns `true` only if the numbers that the states of all owners from `first` on have stored are in the rows.
+    fn is_in_rows(&self, first: usize) -> bool {
+        matches!(self.phase, Phase::Update { .. })
+            && self.ledger.is_blank_from(first)
+            && self.ledger.asked.waits.are_open()
+    }
+
     /// Iterates over the waits that a state of the owner at a slot has requested in callbacks of this tick that have returned.
     fn waits_of(&self, slot: usize, by: Scope) -> impl Iterator<Item = &Wait> {
         let is_entering = matches!(self.phase, Phase::Enter(_));
@@ -251,6 +266,11 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, '_, T> {
     }
 
     fn wait(&mut self, nth: usize, seconds: f64, awaited: Awaited<T>) -> bool {
+        if let Awaited::Note(note) = awaited {
+            if self.slot(nth).is_some_and(|slot| self.replace_note(slot, note)) {
+                return true;
+            }
+        }
         let may_end_tick = !matches!(awaited, Awaited::Note(_));
         let Some(slot) = self.slot(nth).filter(|&slot| self.may_wait(slot, may_end_tick)) else { return false };
         let scope = match awaited {
@@ -412,11 +432,29 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, '_, T> {
 
     fn note_each(&self, nth: usize, by: Scope, key: u32, numbers: &mut [f64]) {
         let first = self.slots.start + nth;
-        let are_in_rows = self.ledger.is_blank_from(first) && self.ledger.asked.waits.are_open();
-        for (i, number) in numbers.iter_mut().enumerate() {
-            let noted = if are_in_rows { self.rows.noted(first + i, by, key) } else { self.noted(nth + i, by, key) };
-            *number = noted.unwrap_or(f64::NAN);
+        if self.is_in_rows(first) {
+            return self.rows.note_each(first, by, key, numbers);
         }
+        for (i, number) in numbers.iter_mut().enumerate() {
+            *number = self.noted(nth + i, by, key).unwrap_or(f64::NAN);
+        }
+    }
+
+    fn replace_notes(&mut self, nth: usize, asked: u64, key: u32, numbers: &[f64; 64]) -> u64 {
+        let first = self.slots.start + nth;
+        if !self.is_in_rows(first) {
+            return asked;
+        }
+        let (mut rest, mut left) = (asked, 0);
+        while rest != 0 {
+            let i = rest.trailing_zeros() as usize;
+            rest &= rest - 1;
+            let note = Note { key, number: numbers[i] };
+            if !self.rows.replace_note(first + i, self.scope, note) {
+                left |= 1 << i;
+            }
+        }
+        left
     }
 
     fn look_back(&self, nth: usize, look: &mut dyn FnMut(Option<&Rare<T>>)) {

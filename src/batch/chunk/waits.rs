@@ -98,6 +98,11 @@ impl Waits {
         self.list.len() == self.open_from || self.highest < slot
     }
 
+    /// Returns whether the owner at a slot has requested no wait in this tick.
+    pub(crate) fn has_none(&self, slot: usize) -> bool {
+        self.all_places(slot).next().is_none()
+    }
+
     /// Returns whether the owner at a slot may request another wait here. An owner with many waits becomes an individual,
     /// because a look-up here walks through all waits of the owner.
     pub(crate) fn has_room(&self, slot: usize) -> bool {

@@ -13,7 +13,7 @@ use crate::batch::known::states::{KnownState, NOWHERE, States};
 use crate::batch::wait::timers::Timers;
 use crate::fsm::{Entries, NEVER, View};
 use crate::machine::seat::{Rare, Seat, clone_rare_from};
-use crate::machine::waiting::Scope;
+use crate::machine::waiting::{Note, Scope};
 use crate::owner::Owner;
 use crate::state::{State, StateRef, same};
 
@@ -130,6 +130,27 @@ impl<'a, T: Owner> Rows<'a, T> {
             return None;
         }
         self.shared.timers.first_noted(tag.key, by, key).or_else(|| self.noted_elsewhere(slot, by, key))
+    }
+
+    /// Writes the numbers that the states with the scope `by` of some owners, from the one at `first` on, have stored under
+    /// `key`. Writes NaN for an owner whose state has stored none.
+    pub(crate) fn note_each(&self, first: usize, by: Scope, key: u32, numbers: &mut [f64]) {
+        let tags = &self.noted.tags[first..first + numbers.len()];
+        // The numbers lie far apart. This loop is so short that the processor fetches many at a time.
+        for (number, tag) in numbers.iter_mut().zip(tags) {
+            *number = self.shared.timers.first_noted(tag.key, by, key).unwrap_or(f64::NAN);
+        }
+        for (slot, number) in (first..).zip(numbers) {
+            if number.is_nan() {
+                *number = self.noted(slot, by, key).unwrap_or(f64::NAN);
+            }
+        }
+    }
+
+    /// Replaces the number that a state of the owner at a slot has stored under the same key. Returns `false` if there is none
+    /// that can be replaced during a tick.
+    pub(crate) fn replace_note(&self, slot: usize, by: Scope, note: Note) -> bool {
+        self.has_timers(slot) && self.shared.timers.replace_first(self.key(slot), by, note)
     }
 
     #[inline(never)]

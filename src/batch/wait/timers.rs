@@ -4,6 +4,8 @@
 //! its target, fit into the 32 bits that the wheel stores for its caller. An owner in an owned state has its timers in its
 //! seat, and an owner with many timers has them beside its row. For these owners the wheel only stores when to look at them.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use smallvec::SmallVec;
 
 use super::waiter::{Until, Waiter};
@@ -31,10 +33,22 @@ struct KeptTimers<T: Owner> {
 
 /// One number that a state of an owner has stored, by the owner's index. A number is never due, so the wheel need not know it.
 /// Few owners have several numbers. Their other numbers are in the wheel.
-#[derive(Clone, Default)]
 struct FirstNotes {
-    list: Vec<Option<(Scope, Note)>>,
+    list: Vec<FirstNote>,
     count: usize,
+}
+
+/// A number that a state has stored. It takes 16 bytes, because a state with `every` reads one for each owner in each tick.
+///
+/// Threads can replace the number through a shared reference: each thread those of the owners that it updates. As for a place,
+/// relaxed order is enough.
+#[derive(Default)]
+struct FirstNote {
+    /// The bits of the number.
+    number: AtomicU64,
+    key: u32,
+    /// `None` if there is no number.
+    scope: Option<Scope>,
 }
 
 /// The meaning of the 32 bits that a node of the wheel stores for an owner.
@@ -151,7 +165,7 @@ impl<T: Owner> Timers<T> {
 
     /// Returns whether the wheel may store another timer of an owner.
     pub(crate) fn has_room(&self, key: Key) -> bool {
-        let is_noted = self.notes.get(key).is_some();
+        let is_noted = self.notes.scope(key).is_some();
         self.wheel.of(key.index()).take(MOST_FEW).count() + usize::from(is_noted) < MOST_FEW
     }
 
@@ -197,9 +211,10 @@ impl<T: Owner> Timers<T> {
                 self.set(key, at, WheelEntry::Change(scope, number));
             }
             Until::Note(note) => {
-                if self.first_noted(key, scope, note.key).is_some() {
-                    self.notes.list[key.index() as usize] = Some((scope, note));
-                } else if let Some(place) = self.place_of(key, scope, note.key) {
+                if self.replace_first(key, scope, note) {
+                    return;
+                }
+                if let Some(place) = self.place_of(key, scope, note.key) {
                     self.kept.list[place as usize] = Some(Then::Note(note));
                 } else if !self.notes.add(key, scope, note) {
                     let place = self.kept.add(Then::Note(note));
@@ -213,8 +228,14 @@ impl<T: Owner> Timers<T> {
     /// Returns the number that a state of an owner has stored under `key`, unless the number is in the wheel.
     #[inline]
     pub(crate) fn first_noted(&self, owner: Key, by: Scope, key: u32) -> Option<f64> {
-        let (scope, note) = self.notes.get(owner)?;
-        (scope == by && note.key == key).then_some(note.number)
+        self.notes.of(owner, by, key).map(FirstNote::number)
+    }
+
+    /// Replaces the number that a state of an owner has stored under the same key. Returns `false` if the state has stored none,
+    /// or if the wheel has it.
+    pub(crate) fn replace_first(&self, owner: Key, by: Scope, note: Note) -> bool {
+        let replaced = self.notes.of(owner, by, note.key);
+        replaced.map(|first| first.number.store(note.number.to_bits(), Ordering::Relaxed)).is_some()
     }
 
     /// Returns the number that a state of an owner has stored under `key` in the wheel.
@@ -260,7 +281,7 @@ impl<T: Owner> Timers<T> {
     /// Returns whether all timers that the wheel stores for an owner belong to the machine, or to states at depths below
     /// `depth`.
     pub(crate) fn are_of(&self, key: Key, depth: usize) -> bool {
-        if self.notes.get(key).is_some_and(|(scope, _)| scope.ends_with(depth)) {
+        if self.notes.scope(key).is_some_and(|scope| scope.ends_with(depth)) {
             return false;
         }
         let mut entries = self.wheel.of(key.index()).take(64).map(|(_, bits)| WheelEntry::of(bits));
@@ -358,7 +379,7 @@ impl<T: Owner> Timers<T> {
 
     /// Returns whether an owner has timers or stored numbers, or wakes by itself.
     fn has(&self, key: Key) -> bool {
-        self.wheel.has(key.index()) || self.notes.get(key).is_some()
+        self.wheel.has(key.index()) || self.notes.scope(key).is_some()
     }
 
     fn remove_if(&mut self, key: Key, is_removed: impl Fn(WheelEntry) -> bool, discarded: &mut Discarded<T>) {
@@ -378,33 +399,59 @@ impl<T: Owner> Timers<T> {
     }
 }
 
-impl FirstNotes {
+impl FirstNote {
     #[inline]
+    fn number(&self) -> f64 {
+        f64::from_bits(self.number.load(Ordering::Relaxed))
+    }
+}
+
+impl Clone for FirstNote {
+    fn clone(&self) -> Self {
+        Self { number: AtomicU64::new(self.number().to_bits()), ..*self }
+    }
+}
+
+impl FirstNotes {
+    /// Returns an owner's note, if a state with the scope `by` has made it under `key`.
+    #[inline]
+    fn of(&self, owner: Key, by: Scope, key: u32) -> Option<&FirstNote> {
+        self.list.get(owner.index() as usize).filter(|first| first.scope == Some(by) && first.key == key)
+    }
+
+    /// Returns the scope of an owner's note.
+    #[inline]
+    fn scope(&self, key: Key) -> Option<Scope> {
+        self.list.get(key.index() as usize)?.scope
+    }
+
     fn get(&self, key: Key) -> Option<(Scope, Note)> {
-        *self.list.get(key.index() as usize)?
+        let first = self.list.get(key.index() as usize)?;
+        Some((first.scope?, Note { key: first.key, number: first.number() }))
     }
 
     /// Adds a note, if the owner has none here. Returns whether it was added.
     fn add(&mut self, key: Key, by: Scope, note: Note) -> bool {
-        let is_free = self.get(key).is_none();
+        let is_free = self.scope(key).is_none();
         if is_free {
             let index = key.index() as usize;
-            self.list.resize(self.list.len().max(index + 1), None);
-            self.list[index] = Some((by, note));
+            self.list.resize_with(self.list.len().max(index + 1), FirstNote::default);
+            let number = AtomicU64::new(note.number.to_bits());
+            self.list[index] = FirstNote { number, key: note.key, scope: Some(by) };
             self.count += 1;
         }
         is_free
     }
 
     fn remove_if(&mut self, key: Key, is_removed: impl Fn(Scope) -> bool) {
-        if self.get(key).is_some_and(|(scope, _)| is_removed(scope)) {
-            self.list[key.index() as usize] = None;
+        if self.scope(key).is_some_and(is_removed) {
+            self.list[key.index() as usize].scope = None;
             self.count -= 1;
         }
     }
 
     fn shrink_to_fit(&mut self) {
-        let used = self.list.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
+        let used = self.list.iter().rposition(|first| first.scope.is_some()).map_or(0, |last| last + 1);
         self.list.truncate(used);
         self.list.shrink_to_fit();
     }
