@@ -452,3 +452,7 @@ fn draw(
     level.shots.clear();
     Ok(())
 }
+
+#[cfg(test)]
+#[path = "tests/critters.rs"]
+mod tests;

@@ -387,3 +387,7 @@ mod menu {
         page
     }
 }
+
+#[cfg(test)]
+#[path = "tests/door_and_menu.rs"]
+mod tests;

@@ -239,3 +239,7 @@ fn draw(enemy: &Agent<Enemy>, level: &Level, out: &mut dyn Write) -> io::Result<
     let state = enemy.machine().current().map(|state| state.name().into_owned()).unwrap_or_default();
     writeln!(out, "{:4.1} s  {state:<6} |{corridor}|", level.time.total().as_secs_f64())
 }
+
+#[cfg(test)]
+#[path = "tests/enemy.rs"]
+mod tests;

@@ -253,3 +253,7 @@ fn median(mut times: Vec<Duration>) -> f64 {
     times.sort_unstable();
     times.get(times.len() / 2).map_or(0.0, |time| time.as_nanos() as f64)
 }
+
+#[cfg(test)]
+#[path = "tests/flock.rs"]
+mod tests;

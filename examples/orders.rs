@@ -741,3 +741,7 @@ fn tell(ticks: u32, out: &mut dyn Write) -> io::Result<()> {
     }
     writeln!(out, "The unit has delivered {} pieces of ore, and has {} health.", unit.delivered, unit.health)
 }
+
+#[cfg(test)]
+#[path = "tests/orders.rs"]
+mod tests;

@@ -346,3 +346,7 @@ fn watch(sides: &mut [Side; 2], arena: &mut Arena, out: &mut dyn Write, err: &mu
 fn watch(_: &mut [Side; 2], _: &mut Arena, _: &mut dyn Write, _: &mut dyn Write) -> io::Result<()> {
     unreachable!("the command line refuses `--watch`")
 }
+
+#[cfg(test)]
+#[path = "../tests/arena.rs"]
+mod tests;

@@ -117,3 +117,7 @@ fn watch(game: &mut Game, options: &Options, out: &mut dyn Write, err: &mut dyn 
 fn watch(_: &mut Game, _: &Options, _: &mut dyn Write, _: &mut dyn Write) -> io::Result<()> {
     unreachable!("the command line refuses `--watch`")
 }
+
+#[cfg(test)]
+#[path = "../tests/bestiary.rs"]
+mod tests;

@@ -381,3 +381,7 @@ pub(crate) fn together(definition: &Definition<Duel>, seeds: Range<u64>) -> Vec<
     }
     duels.into_iter().map(|(_, story)| story).collect()
 }
+
+#[cfg(test)]
+#[path = "../tests/boss.rs"]
+mod tests;

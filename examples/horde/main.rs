@@ -54,3 +54,7 @@ pub(crate) fn answer(arguments: impl IntoIterator<Item = OsString>, out: &mut dy
         writeln!(out, "\nPopulation per state over time: {}", options.output.display())
     })
 }
+
+#[cfg(test)]
+#[path = "tests/horde.rs"]
+mod tests;

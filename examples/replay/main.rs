@@ -99,3 +99,7 @@ fn read(report: &Path) -> io::Result<Replay<Game, Deed>> {
 fn in_file(report: &Path, error: impl std::fmt::Display) -> io::Error {
     io::Error::other(format!("{}: {error}", report.display()))
 }
+
+#[cfg(test)]
+#[path = "../tests/replay.rs"]
+mod tests;

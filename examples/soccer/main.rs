@@ -115,3 +115,7 @@ pub(crate) fn answer(arguments: impl IntoIterator<Item = OsString>, out: &mut dy
         Ok(())
     })
 }
+
+#[cfg(test)]
+#[path = "../tests/soccer.rs"]
+mod tests;

@@ -1,19 +1,16 @@
 //! The output of the example `bestiary`.
-#![cfg(all(feature = "definition", feature = "script"))]
 
 use std::collections::BTreeSet;
+use std::env;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate as bestiary;
 use bestiary::crowd::read_kinds;
 use bestiary::game::Game;
 use bestiary::report::checksum;
 use bestiary::words::vocabulary;
-
-#[expect(dead_code, reason = "`main` is called by the example only")]
-#[path = "../bestiary/main.rs"]
-mod bestiary;
 
 /// Runs the example with a command line. Returns the exit code, the output, and the error output.
 fn run(arguments: &str) -> (u8, String, String) {
@@ -46,7 +43,7 @@ fn game(creatures: usize, seed: u64, is_batched: bool) -> Game {
 
 /// Returns a changed copy of the file and its scripts, in a folder for one test.
 fn changed(name: &str, change: impl FnOnce(String) -> String) -> PathBuf {
-    let copy = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("bestiary").join(name);
+    let copy = env::current_exe().unwrap().with_extension("files").join(name);
     fs::create_dir_all(&copy).unwrap();
     for entry in fs::read_dir(folder()).unwrap() {
         let path = entry.unwrap().path();

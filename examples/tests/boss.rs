@@ -1,14 +1,10 @@
 //! The output of the example `boss`, and what the prover says of its giant.
-#![cfg(feature = "definition")]
 
 use std::ffi::OsString;
 
+use crate as boss;
 use boss::{Duel, End, FILE, Told, alone, together, vocabulary};
 use demeanor::definition::{Definition, PropertyAnswer};
-
-#[expect(dead_code, reason = "`main` is called by the example only")]
-#[path = "../boss/main.rs"]
-mod boss;
 
 /// Runs the example with a command line. Returns the exit code, the output, and the error output.
 fn run(arguments: &str) -> (u8, String, String) {

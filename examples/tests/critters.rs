@@ -1,12 +1,9 @@
 //! The critters do in each tick what the `switch` does from which they could have been ported.
 #![expect(clippy::manual_clamp, reason = "the transcription reads as the original would")]
 
-#[expect(dead_code, reason = "`main` is called by the example only")]
-#[path = "../critters.rs"]
-mod critters;
-
 use std::ffi::OsString;
 
+use crate as critters;
 use critters::{
     BAT_REELS, Bat, Critter, Dead, FLOOR, GUNNER_REELS, Gunner, HOPPER_REELS, Hang, Hopper, Level, PIXEL, Reel, Stand,
     WALL, Wait,

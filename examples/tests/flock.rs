@@ -1,14 +1,12 @@
 //! The output of the example `flock`.
 
 use std::ffi::OsString;
+use std::io::ErrorKind;
 
-use closed::Closed;
+use crate as flock;
+use broken::Broken;
 
-mod closed;
-
-#[expect(dead_code, reason = "`main` is called by the example only")]
-#[path = "../flock.rs"]
-mod flock;
+mod broken;
 
 const USAGE: &str = "usage: flock [--birds N] [--ticks N]";
 
@@ -54,6 +52,6 @@ fn help_is_the_usage() {
 #[test]
 fn a_reader_who_stops_early_is_no_error() {
     let (arguments, mut err) = (["--birds", "1", "--ticks", "1"].map(OsString::from), vec![]);
-    assert_eq!(flock::answer(arguments, &mut Closed, &mut err), 0);
+    assert_eq!(flock::answer(arguments, &mut Broken(ErrorKind::BrokenPipe), &mut err), 0);
     assert_eq!(err, b"");
 }

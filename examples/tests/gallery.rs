@@ -6,9 +6,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-#[expect(dead_code, reason = "`main` is called by the example only")]
-#[path = "../west_world/main.rs"]
-mod west_world;
+use crate as west_world;
 
 /// The size of a letter's cell, in pixels.
 const CELL: (usize, usize) = (9, 20);

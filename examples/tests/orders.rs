@@ -2,18 +2,16 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::OsString;
+use std::io::ErrorKind;
 
-use closed::Closed;
+use crate as orders;
+use broken::Broken;
 use demeanor::Batch;
 use orders::{
     CAMP, Command, Enemy, FULL_HEALTH, FULL_LOAD, Message, Mine, Order, RANGE, REST, Unit, WORK, WOUNDED, World,
 };
 
-mod closed;
-
-#[expect(dead_code, reason = "`main` is called by the example only")]
-#[path = "../orders.rs"]
-mod orders;
+mod broken;
 
 const USAGE: &str = "usage: orders [--ticks N]";
 
@@ -686,6 +684,6 @@ fn help_is_the_usage() {
 #[test]
 fn a_reader_who_stops_early_is_no_error() {
     let mut err = vec![];
-    assert_eq!(orders::answer([], &mut Closed, &mut err), 0);
+    assert_eq!(orders::answer([], &mut Broken(ErrorKind::BrokenPipe), &mut err), 0);
     assert_eq!(err, b"");
 }

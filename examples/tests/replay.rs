@@ -1,17 +1,15 @@
 //! The output of the example `replay`.
-#![cfg(feature = "serde")]
 
+use std::env;
 use std::ffi::OsString;
 use std::fs;
 use std::path::PathBuf;
 
-#[expect(dead_code, reason = "`main` is called by the example only")]
-#[path = "../replay/main.rs"]
-mod replay;
+use crate as replay;
 
-/// Returns the path of a file for one test.
+/// Returns the path of a file for one test, beside the program that runs the tests.
 fn report(name: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("replay").join(name)
+    env::current_exe().unwrap().with_extension("files").join(name)
 }
 
 /// Runs the example with a report and a command line. Returns the exit code, the output, and the error output.

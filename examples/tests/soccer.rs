@@ -1,20 +1,19 @@
 //! The output of the example `soccer`, and the match that it plays.
 
+use std::env;
 use std::ffi::OsString;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-use closed::Closed;
+use crate as soccer;
+use broken::Broken;
 use soccer::Match;
 use soccer::game::{Questions, Who};
 use soccer::pitch::{LENGTH, Point, Shirt, Side, WIDTH};
 
-mod closed;
-
-#[expect(dead_code, reason = "`main` is called by the example only")]
-#[path = "../soccer/main.rs"]
-mod soccer;
+mod broken;
 
 /// Runs the example with a command line. Returns the exit code, the output, and the error output.
 fn run(arguments: &str) -> (u8, String, String) {
@@ -23,9 +22,9 @@ fn run(arguments: &str) -> (u8, String, String) {
     (code, String::from_utf8(out).unwrap(), String::from_utf8(err).unwrap())
 }
 
-/// Returns the path of a file for one test.
+/// Returns the path of a file for one test, beside the program that runs the tests.
 fn picture(name: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("soccer").join(name)
+    env::current_exe().unwrap().with_extension("files").join(name)
 }
 
 fn players() -> impl Iterator<Item = Shirt> {
@@ -288,7 +287,7 @@ fn a_reader_who_stops_early_is_no_error() {
     for arguments in ["--ticks 1", "--ticks 100000 --watch"] {
         let mut err = vec![];
         let arguments = arguments.split_whitespace().map(OsString::from);
-        assert_eq!(soccer::answer(arguments, &mut Closed, &mut err), 0);
+        assert_eq!(soccer::answer(arguments, &mut Broken(ErrorKind::BrokenPipe), &mut err), 0);
         assert_eq!(err, b"");
     }
 }

@@ -6,9 +6,7 @@ use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io;
 
-#[expect(dead_code, reason = "`main` is called by the example only")]
-#[path = "../west_world/main.rs"]
-mod west_world;
+use crate as west_world;
 
 /// Runs the example with a command line. Returns the exit code, the output, and the error output.
 fn run(arguments: &str) -> (u8, String, String) {

@@ -67,3 +67,10 @@ pub(crate) fn answer(
         town::run(options, is_colored, out)
     })
 }
+
+#[cfg(test)]
+#[path = "../tests/gallery.rs"]
+mod gallery;
+#[cfg(test)]
+#[path = "../tests/west_world.rs"]
+mod tests;

@@ -1,17 +1,16 @@
 //! The output of the example `horde`.
 
+use std::env;
 use std::ffi::OsString;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::PathBuf;
 
-use closed::Closed;
+use crate as horde;
+use broken::Broken;
 
-#[path = "../../tests/closed/mod.rs"]
-mod closed;
-
-#[expect(dead_code, reason = "`main` is called by the example only")]
-#[path = "../main.rs"]
-mod horde;
+#[path = "../../tests/broken/mod.rs"]
+mod broken;
 
 /// Runs the example with a command line. Returns the exit code, the output, and the error output.
 fn run(arguments: &str) -> (u8, String, String) {
@@ -20,9 +19,9 @@ fn run(arguments: &str) -> (u8, String, String) {
     (code, String::from_utf8(out).unwrap(), String::from_utf8(err).unwrap())
 }
 
-/// Returns the path of a file for one test.
+/// Returns the path of a file for one test, beside the program that runs the tests.
 fn picture(name: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("horde").join(name)
+    env::current_exe().unwrap().with_extension("files").join(name)
 }
 
 /// Runs the horde. Returns the output, without the times that depend on the computer, and the picture.
@@ -219,6 +218,9 @@ fn help_is_the_usage() {
 fn a_reader_who_stops_early_is_no_error() {
     let arguments = |line: &str| line.split_whitespace().map(OsString::from).collect::<Vec<_>>();
     let mut err = vec![];
-    assert_eq!(horde::answer(arguments("--owners 1 --ticks 1 --threads 1"), &mut Closed, &mut err), 0);
+    assert_eq!(
+        horde::answer(arguments("--owners 1 --ticks 1 --threads 1"), &mut Broken(ErrorKind::BrokenPipe), &mut err),
+        0
+    );
     assert_eq!(err, b"");
 }
