@@ -220,16 +220,30 @@ impl<T: Owner> Single<'_, T> {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a call would be a fifth of what a tick takes")]
     pub(crate) fn tick_lone(&mut self, state: &dyn State<T>, owner: &mut T, cx: &mut T::Context<'_>) {
-        let mut is_updated = false;
         if self.settings.is_some() {
-            is_updated = self.tick_global(owner, cx);
-            // A change that a guard has refused may have opened regions, in which there is no state yet.
-            if self.is_touched || self.seat.has_open_regions() {
-                return self.tick_states_of_any(is_updated, owner, cx);
-            }
-            self.scope = Scope::State(0);
+            return self.tick_lone_beside_global(state, owner, cx);
         }
-        is_updated |= self.tick_state(state, owner, cx);
+        self.tick_last(false, state, owner, cx);
+    }
+
+    /// Does the same as [`tick_lone`](Self::tick_lone) in a machine with settings. It is not inlined, because the caller would need
+    /// more registers.
+    #[inline(never)]
+    fn tick_lone_beside_global(&mut self, state: &dyn State<T>, owner: &mut T, cx: &mut T::Context<'_>) {
+        let is_updated = self.tick_global(owner, cx);
+        // A change that a guard has refused may have opened regions, in which there is no state yet.
+        if self.is_touched || self.seat.has_open_regions() {
+            return self.tick_states_of_any(is_updated, owner, cx);
+        }
+        self.scope = Scope::State(0);
+        self.tick_last(is_updated, state, owner, cx);
+    }
+
+    /// Updates the last state of a tick, and ends the tick.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a call would be a fifth of what a tick takes")]
+    fn tick_last(&mut self, is_updated: bool, state: &dyn State<T>, owner: &mut T, cx: &mut T::Context<'_>) {
+        let is_updated = self.tick_state(state, owner, cx) || is_updated;
         self.settle_callback(owner, cx);
         self.end_tick(is_updated, owner, cx);
     }
