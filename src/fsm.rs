@@ -1365,6 +1365,11 @@ pub(crate) trait Machines<T: Owner> {
     }
     fn global(&self) -> &StateRef<T>;
     fn has_requests(&self, nth: usize) -> bool;
+    /// Returns the depth of a state from a file, if it lies on the path of the handle, and when it was entered. For the global
+    /// state, which is never entered, this is when the innermost active state was entered.
+    fn entry_of(&self, nth: usize, state: &dyn State<T>) -> (Option<usize>, f64) {
+        self.view(nth).entry_of_defined(state)
+    }
     /// Returns the number that the state with the scope `by` stores under a key.
     fn noted(&self, _nth: usize, _by: Scope, _key: u32) -> Option<f64> {
         None
@@ -1465,6 +1470,15 @@ impl<T: Owner> View<'_, T> {
     pub(crate) fn depth_of_defined(&self, state: &dyn State<T>) -> Option<usize> {
         let is = |active: &StateRef<T>| core::ptr::addr_eq(&raw const **active, state);
         if is(self.current) { Some(self.ancestors.len()) } else { self.ancestors.iter().rposition(is) }
+    }
+
+    /// Returns the result of [`Machines::entry_of`].
+    #[inline]
+    pub(crate) fn entry_of_defined(&self, state: &dyn State<T>) -> (Option<usize>, f64) {
+        let depth = self.depth_of_defined(state);
+        let elsewhere = if depth.is_none() && self.has_elsewhere() { self.entry_elsewhere(state) } else { None };
+        let entered_at = elsewhere.unwrap_or_else(|| self.entered_at(depth.unwrap_or(self.ancestors.len())));
+        (depth, time_or_zero(entered_at))
     }
 
     pub(crate) fn is_in_state<S: State<T> + ?Sized>(&self, state: &S) -> bool {

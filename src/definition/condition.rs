@@ -71,6 +71,14 @@ pub(super) struct Formulas<T: Owner> {
     pub(super) asks_message: bool,
 }
 
+impl<T: Owner> Test<T> {
+    /// Returns what follows the test.
+    #[inline]
+    fn next(&self, yes: bool) -> Target {
+        if yes { self.yes } else { self.no }
+    }
+}
+
 impl<T: Owner> Condition<T> {
     #[cfg(feature = "script")]
     pub(crate) fn script(script: Script<T>) -> Self {
@@ -99,22 +107,23 @@ impl<T: Owner> Condition<T> {
 
     /// Whether the condition holds for one owner.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "so that a moment is not written to memory, and a record costs nothing")]
+    #[expect(clippy::inline_always, reason = "so that a record costs nothing")]
     pub(crate) fn holds(
         &self,
         owner: &mut T,
         cx: &mut T::Context<'_>,
-        moment: Moment<'_, '_, T>,
+        moment: &Moment<'_, '_, T>,
         record: &mut impl Record,
     ) -> bool {
         let mut at = self.first;
         while let Some(test) = self.tests.get(usize::from(at)) {
-            let answer = match &test.probe {
-                Probe::Chance(draw, p) => drawn(draw, *p, None, owner, cx),
-                Probe::Rate(draw, p) => drawn(draw, *p, Some(moment), owner, cx),
-                probe => probe.holds(owner, cx, moment),
+            let mut told = |answer| self.told(at, answer, record);
+            let yes = match &test.probe {
+                Probe::Chance(draw, p) => told(drawn(draw, *p, None, owner, cx)),
+                Probe::Rate(draw, p) => told(drawn(draw, *p, Some(moment), owner, cx)),
+                probe => probe.holds(owner, cx, moment, told),
             };
-            at = self.follow(at, test, answer, record);
+            at = test.next(yes);
         }
         at == HOLDS
     }
@@ -124,22 +133,16 @@ impl<T: Owner> Condition<T> {
         let moment = Moment::before_entry(fsm);
         let mut at = self.first;
         while let Some(test) = self.tests.get(usize::from(at)) {
-            at = self.follow(at, test, test.probe.holds(owner, cx, moment), record);
+            at = test.next(test.probe.holds(owner, cx, &moment, |answer| self.told(at, answer, record)));
         }
         at == HOLDS
     }
 
-    /// Returns the target that follows the answer to a test.
+    /// Records the answer to a test. Returns whether the test holds.
     #[inline]
-    fn follow(
-        &self,
-        at: Target,
-        test: &Test<T>,
-        (answered, yes): (Answered, bool),
-        record: &mut impl Record,
-    ) -> Target {
+    fn told(&self, at: Target, (answered, yes): (Answered, bool), record: &mut impl Record) -> bool {
         record.answered(&self.written, usize::from(at), answered, yes);
-        if yes { test.yes } else { test.no }
+        yes
     }
 
     /// Returns the lanes of `asked` for which the condition holds.
@@ -158,7 +161,7 @@ impl<T: Owner> Condition<T> {
         if self.tests.len() > MOST_IN_BULK || owners.len() == 1 {
             let state = block.state;
             return block.ask_each(asked, |lane, fsm| {
-                self.holds(&mut owners[lane], cx, Moment::of(state, fsm), &mut Unrecorded)
+                self.holds(&mut owners[lane], cx, &Moment::of(state, fsm), &mut Unrecorded)
             });
         }
         // Most conditions have few tests. For these, a small array is faster to clear.
@@ -216,25 +219,33 @@ impl<T: Owner> Probe<T> {
             Self::Chance(draw, p) => block.ask_each(asked, |lane, _| draw(&mut owners[lane], cx) < *p),
             probe => {
                 let state = block.state;
-                block.ask_each(asked, |lane, fsm| probe.holds(&owners[lane], cx, Moment::of(state, fsm)).1)
+                block.ask_each(asked, |lane, fsm| {
+                    probe.holds(&owners[lane], cx, &Moment::of(state, fsm), |(_, yes)| yes)
+                })
             }
         }
     }
 
-    /// Answers the test for one owner. Only the most frequent tests are inlined.
+    /// Answers the test for one owner, and passes the answer to `told`. Only the most frequent tests are inlined.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "as `Condition::holds`")]
-    fn holds(&self, owner: &T, cx: &T::Context<'_>, moment: Moment<'_, '_, T>) -> (Answered, bool) {
+    fn holds(
+        &self,
+        owner: &T,
+        cx: &T::Context<'_>,
+        moment: &Moment<'_, '_, T>,
+        told: impl FnOnce((Answered, bool)) -> bool,
+    ) -> bool {
         match self {
-            Self::Flag(value) => flag(value.read(owner, cx)),
-            Self::Number(number, op, with) => compared(number.read(owner, cx), *op, *with),
-            Self::Time(op, with) => compared_since(moment.entered_at(), now::<T>(cx), *op, *with),
-            _ => self.holds_rarely(owner, cx, moment),
+            Self::Flag(value) => told(flag(value.read(owner, cx))),
+            Self::Number(number, op, with) => told(compared(number.read(owner, cx), *op, *with)),
+            Self::Time(op, with) => told(compared_since(moment.entered_at(), now::<T>(cx), *op, *with)),
+            _ => told(self.holds_rarely(owner, cx, moment)),
         }
     }
 
     #[inline(never)]
-    fn holds_rarely(&self, owner: &T, cx: &T::Context<'_>, moment: Moment<'_, '_, T>) -> (Answered, bool) {
+    fn holds_rarely(&self, owner: &T, cx: &T::Context<'_>, moment: &Moment<'_, '_, T>) -> (Answered, bool) {
         match self {
             Self::Numbers(left, op, right) => compared(left.read(owner, cx), *op, right.read(owner, cx)),
             Self::TimeAndNumber(op, right) => {
@@ -247,7 +258,7 @@ impl<T: Owner> Probe<T> {
             }
             Self::In(state) => flag(moment.is_in(state)),
             Self::FieldFlag(read) => moment.message.map_or((Answered::NoMessage, false), |message| flag(read(message))),
-            Self::Formula(formulas) => formulas.compared(owner, cx, moment),
+            Self::Formula(formulas) => formulas.compared(owner, cx, *moment),
             #[cfg(feature = "script")]
             Self::Script(script) => {
                 let time_in_state = now::<T>(cx) - moment.entered_at();
@@ -262,7 +273,7 @@ impl<T: Owner> Probe<T> {
 fn drawn<T: Owner>(
     draw: &Random<T>,
     p: f64,
-    per_second: Option<Moment<'_, '_, T>>,
+    per_second: Option<&Moment<'_, '_, T>>,
     owner: &mut T,
     cx: &mut T::Context<'_>,
 ) -> (Answered, bool) {

@@ -12,7 +12,7 @@ use self::recall::{active, is_innermost, left_along};
 use super::block::{Block, each};
 use super::choice::Choice;
 use super::graph::{Content, DefinedState, Exit, Graph};
-use super::handle::{entry_of, toward};
+use super::handle::{entered_at, entry_of, toward};
 use super::moment::Moment;
 use super::opening::Opening;
 use super::record::{Record, Trial, Unrecorded};
@@ -118,10 +118,11 @@ impl<'g, T: Owner> Decider<'g, T> {
     ) -> Option<f64> {
         let opened = match &exit.opens {
             Opening::AtOnce => 0.0,
+            Opening::After(after) => Self::opened(exit, *after, entered_at(self.state, fsm), cx, record)?,
             _ => self.open(exit, owner, fsm, cx, record)?,
         };
         let Some(when) = &exit.when else { return Some(opened) };
-        when.holds(owner, cx, self.moment(fsm, opened), record).then_some(opened)
+        when.holds(owner, cx, &self.moment(fsm, opened), record).then_some(opened)
     }
 
     /// Returns the moment at which the condition of an exit is evaluated that opened this number of seconds after the entry.
@@ -184,6 +185,19 @@ impl<'g, T: Owner> Decider<'g, T> {
                 found.unwrap_or_else(|| kept.otherwise(owner, cx))
             }
         };
+        Self::opened(exit, after, entered_at, cx, record)
+    }
+
+    /// Returns how many seconds after the entry into the state an exit opened that opens `after` seconds after it. `None` if it is
+    /// not open yet.
+    #[inline]
+    fn opened(
+        exit: &Exit<T>,
+        after: f64,
+        entered_at: f64,
+        cx: &T::Context<'_>,
+        record: &mut impl Record,
+    ) -> Option<f64> {
         let now = now::<T>(cx);
         let is_open = Span::of(after, now).has_passed(entered_at);
         record.waited(&exit.after, after, now - entered_at, is_open);
@@ -216,7 +230,9 @@ impl<'g, T: Owner> Decider<'g, T> {
             if leaves_own && !self.graph.nodes[self.state.fixed.index].content.can_exit(owner, fsm, cx) {
                 return Some(Trial::CannotExit(fsm.path().count() - 1));
             }
-            for (up, state) in fsm.path().rev().enumerate().take(change.left).skip(leaves_own.into()) {
+            // Nearly always, no other state is left.
+            let others = if change.left > usize::from(leaves_own) { change.left } else { 0 };
+            for (up, state) in fsm.path().rev().enumerate().take(others).skip(leaves_own.into()) {
                 let refused = self.refuses(state, fsm.path().count() - 1 - up, change.exit, owner, fsm, cx);
                 if refused.is_some() {
                     return refused;

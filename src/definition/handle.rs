@@ -21,12 +21,7 @@ pub(crate) fn entered_at<T: Owner>(state: &dyn State<T>, fsm: &Fsm<'_, T>) -> f6
 /// Like [`entered_at`], with the depth of `state`, if it lies on the path of the handle.
 #[inline]
 pub(crate) fn entry_of<T: Owner>(state: &dyn State<T>, fsm: &Fsm<'_, T>) -> (Option<usize>, f64) {
-    let view = fsm.view();
-    let depth = view.depth_of_defined(state);
-    if depth.is_none() && view.has_elsewhere() {
-        return (None, time_or_zero(view.entry_elsewhere(state).unwrap_or(view.entered_at)));
-    }
-    (depth, entered_at_depth(&view, depth))
+    fsm.shared_machines().entry_of(fsm.nth(), state)
 }
 
 /// Returns when the owner entered the active state at a depth, or the innermost one if `depth` is `None`.

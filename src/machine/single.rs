@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
-use core::mem;
+use core::{mem, ptr};
 
 use super::observer::Observer;
 use super::quiet::Quiet;
@@ -864,6 +864,15 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
 
     fn view(&self, _: usize) -> View<'_, T> {
         View { around: self.outer.as_ref().map(|outer| outer.as_around()), ..self.seat.view(&self.target) }
+    }
+
+    /// Most machines have one active state, for which this takes a third of the time of a view.
+    fn entry_of(&self, nth: usize, state: &dyn State<T>) -> (Option<usize>, f64) {
+        let Seat { rare, current, entered_at, .. } = &*self.seat;
+        if rare.is_none() && ptr::addr_eq(&raw const **current, state) {
+            return (Some(0), time_or_zero(*entered_at));
+        }
+        self.view(nth).entry_of_defined(state)
     }
 
     fn tree(&self, _: usize) -> Option<Tree<'_, T>> {

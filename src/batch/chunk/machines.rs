@@ -1,6 +1,7 @@
 //! The machines of a chunk's owners, to which the handles in callbacks refer.
 
 use std::ops::Range;
+use std::ptr;
 
 use log::error;
 
@@ -13,7 +14,7 @@ use crate::batch::rows::range::Rows;
 use crate::batch::wait::timers::MOST_NUMBERS;
 use crate::batch::wait::waiter::Until;
 use crate::change::End;
-use crate::fsm::{Entries, Machines, Order, Request, View};
+use crate::fsm::{Entries, Machines, Order, Request, View, time_or_zero};
 use crate::machine::seat::Rare;
 use crate::machine::settings::Settings;
 use crate::machine::single::Single;
@@ -397,6 +398,18 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, '_, T> {
             },
             Phase::AfterUpdate(Some(entering)) => View { target: nowhere, ..entering.view(slot, from) },
             Phase::AfterUpdate(None) => self.rows.view(slot, nowhere),
+        }
+    }
+
+    /// During updates, most owners have one active state and have asked for nothing. For these, this takes a fraction of the time
+    /// of a view.
+    fn entry_of(&self, nth: usize, state: &dyn State<T>) -> (Option<usize>, f64) {
+        let slot = self.slot(nth).filter(|_| matches!(self.phase, Phase::Update { .. }));
+        let slot = slot.filter(|&slot| matches!(self.ledger.entry(slot), LedgerEntry::Blank));
+        let is_flat = self.rows.known().ancestors.is_empty();
+        match slot.filter(|_| is_flat && ptr::addr_eq(&raw const **self.from(), state)) {
+            Some(slot) => (Some(0), time_or_zero(self.rows.entered_at(slot))),
+            None => self.view(nth).entry_of_defined(state),
         }
     }
 

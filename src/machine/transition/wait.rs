@@ -24,11 +24,11 @@ impl<T: Owner> Single<'_, T> {
         if waiting.clock.stands(now) {
             debug!(target: "demeanor", "{}: waits for a time, but its clock stands still at {now} s", Label(owner));
         }
-        let due = waiting.timers.take_due(now);
         let is_woken = is_outdated || waiting.wakes_at().is_some_and(|at| at <= now);
-        if due.is_empty() && !is_woken {
+        if waiting.timers.are_after(now) && !is_woken {
             return;
         }
+        let due = waiting.timers.take_due(now);
         waiting.wake();
         self.is_touched = true;
         for timer in due {
