@@ -111,10 +111,10 @@
 //! # When a mock is verified
 //!
 //! A mock is verified when the last reference to it is dropped, or when [`checkpoint`](Expectations::checkpoint) is called. The
-//! current, previous and global state of a machine are such references; its stack, history and timers contain others. A vocabulary
-//! that has the mock as a behavior contains one, too, and so does each definition that was made with the vocabulary. A clone of
-//! a machine or of a [`StateRef`](crate::StateRef) refers to the same mock. If the closures of two mocks contain references to
-//! each other, the mocks are never dropped, so they are never verified.
+//! current, previous and global state of a machine are such references; its stack, history and timers contain others. A
+//! vocabulary that has the mock as a behavior contains one, too, and so does each definition that was made with the vocabulary. A
+//! clone of a machine or of a [`StateRef`](crate::StateRef) refers to the same mock. If the closures of two mocks contain
+//! references to each other, the mocks are never dropped, so they are never verified.
 //!
 //! The mock itself is cloned only if [`current_mut`](crate::StateMachine::current_mut) is called while the mock is the current
 //! state and there is another reference to it. This call must be expected, too (`expect_clone`).

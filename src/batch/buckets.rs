@@ -1,4 +1,4 @@
-//! The owners of a batch state by state, for work of the game's own on all owners of a state.
+//! The owners of a batch, state by state, so that a game can do work of its own on all owners of a state.
 
 use std::{fmt, iter};
 
@@ -11,12 +11,12 @@ use crate::owner::Owner;
 use crate::state::StateRef;
 
 impl<T: Owner> Batch<T> {
-    /// Iterates over the owners state by state, for editing: each [`Bucket`] has a state, and all owners whose current state it
-    /// is, as one slice. So a game can do work of its own that depends on the state, without a copy of the state in each owner.
-    /// No callback runs, and editing an owner does not wake its machine.
+    /// Iterates over the owners state by state, for editing: each [`Bucket`] has a state and, as one slice, all owners in this
+    /// state. So a game can do work of its own that depends on the state, without a copy of the state in each owner. No callback
+    /// runs, and editing an owner does not wake its machine.
     ///
-    /// Each owner is in exactly one bucket, also while it sleeps. The buckets come in the order of [`iter`](Self::iter), and so do
-    /// the owners in each of them. States without owners are skipped. An owner in an owned state has a bucket to itself,
+    /// Each owner is in exactly one bucket, even while it sleeps. The buckets come in the order of [`iter`](Self::iter), and so
+    /// do the owners in each of them. States without owners are skipped. An owner in an owned state has a bucket to itself,
     /// because the state is its own. Owners without a state, whose machine is idle or has been stopped, are in one bucket, which
     /// has no state.
     ///

@@ -37,9 +37,9 @@ impl<T: Owner> Batch<T> {
     /// Sets the most changes and messages to oneself that one callback of an owner may lead to. If a callback leads to more, this
     /// counts as a cycle ([rule 13](crate::docs::semantics#rule-13)). Without this call, the limit is 4000. 0 counts as 1.
     ///
-    /// All owners have this limit. A machine that comes by [`insert_machine`](Self::insert_machine) loses its own limit, and a
-    /// machine that [`remove`](Self::remove) returns keeps the limit of the batch. A clone of the batch has it, a saved batch
-    /// does not.
+    /// All owners have this limit. A machine that is added with [`insert_machine`](Self::insert_machine) loses its own limit, and
+    /// a machine that [`remove`](Self::remove) returns keeps the limit of the batch. A clone of the batch has the same limit. A
+    /// saved batch does not contain the limit.
     ///
     /// # Examples
     ///
@@ -104,8 +104,8 @@ impl<T: Owner> Batch<T> {
     /// key. See [`StateMachine::update`].
     ///
     /// It is for games whose list of characters has an order of its own, such as the order of spawning: the
-    /// [cookbook](crate::docs::cookbook#a-list-in-the-order-of-spawning) has a loop in which characters come and go. An owner for
-    /// which you call it twice has two ticks, and an owner for which you do not call it has none ([rule
+    /// [cookbook](crate::docs::cookbook#a-list-in-the-order-of-spawning) has a loop in which characters come and go. If you call
+    /// this method twice for an owner, the owner has two ticks; if you do not call it, the owner has none ([rule
     /// 19](crate::docs::semantics#rule-19)). [`update`](Self::update) is faster for all owners, and
     /// [`update_in_key_order`](Self::update_in_key_order) updates all of them in the order of their keys.
     ///

@@ -307,8 +307,8 @@ impl<'a, T: Owner> Iterator for Iter<'a, T> {
         (self.len, Some(self.len))
     }
 
-    /// Runs one loop for each bucket, while `next` checks before each row whether the bucket has ended. A key that the closure
-    /// does not use is not read.
+    /// Runs one loop for each bucket. In contrast, `next` checks before each row whether the bucket has ended. A key that the
+    /// closure does not use is not read.
     fn fold<B, F: FnMut(B, Self::Item) -> B>(self, init: B, mut visit: F) -> B {
         self.rows.fold(init, |so_far, (tag, owner)| visit(so_far, (tag.key, owner)))
     }

@@ -24,8 +24,8 @@ use crate::state::{Kind, Mover};
 const TOGETHER: usize = 64;
 
 impl<T: Owner> Batch<T> {
-    /// Wakes or changes the owners for which nothing else is due. Notes the owners for which anything else is due, for their
-    /// own tick.
+    /// Wakes the owners for which only waking is due, and changes the owners for which only one change is due. Notes the owners
+    /// for which anything else is due, so that their chunks tick them alone.
     pub(crate) fn carry_out_due(&mut self, part: PassPart, cx: &mut T::Context<'_>) {
         let Self { store, pass, .. } = self;
         store.find_due(now::<T>(cx), part);

@@ -176,19 +176,19 @@ use crate::state::{IntoState, StateRef};
 /// result is the same to the bit on any number of threads, and the same as that of `update`. `par_extend` inserts many
 /// owners.
 ///
-/// Waking the threads takes some ten microseconds. So the batch measures how long its owners take, and leaves all of them
-/// to the calling thread if others would not save more than that: then `par_update` takes as long as `update`. When an
-/// update takes some hundred nanoseconds, two cores are nearly twice as fast as one from two thousand owners on; if states
-/// do next to nothing, from some fifty thousand owners on. The owners that change are moved on all cores, too, unless they
-/// are few. When an owner of a bucket pushes, pops, or goes to or from a state with a parent, one thread moves the owners
-/// of that bucket in that tick.
+/// Waking the threads takes some ten microseconds. So the batch measures how long its owners take, and leaves all of them to the
+/// calling thread if other threads would not save more time than that. Then `par_update` takes as long as `update`. When an
+/// update takes some hundred nanoseconds, two cores are nearly twice as fast as one from two thousand owners on; if states do
+/// next to nothing, from some fifty thousand owners on. The owners that change are moved on all cores, too, unless they are few.
+/// When an owner of a bucket pushes, pops, or goes to or from a state with a parent, one thread moves the owners of that bucket
+/// in that tick.
 ///
 /// # Memory
 ///
 /// Besides the owners themselves, a batch keeps 24 bytes for each owner. Once a clock is used, it keeps another 8 bytes
 /// for the current state and for each of its ancestors. For an owner in an owned state it keeps 48 bytes instead of
-/// times; the state itself is allocated separately, with 40 bytes that count the references to it. A batch keeps more
-/// for owners with a stack, a history, or an owned state as previous.
+/// times; the state itself is allocated separately, with 40 bytes that count the references to it. A batch keeps more for owners
+/// with a stack or a history, and for owners whose previous state is an owned state.
 ///
 /// The vectors do not shrink by themselves: a bucket that was once full keeps its capacity. So if the owners move back
 /// and forth between the same states, nothing is allocated any more after a while. The same is true for the vectors in

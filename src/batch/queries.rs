@@ -354,8 +354,8 @@ impl<T: Owner> Batch<T> {
         Some(ancestors.iter().chain(current.as_option()))
     }
 
-    /// Returns all active states of an owner: the outermost first, and after a state with regions, the states in its regions, region
-    /// by region. `None` for a stale key. See [`StateMachine::active_states`](crate::StateMachine::active_states).
+    /// Returns all active states of an owner: the outermost first, and after a state with regions, the states in its regions,
+    /// region by region. `None` for a stale key. See [`StateMachine::active_states`](crate::StateMachine::active_states).
     pub fn active_states(&self, key: Key) -> Option<impl Iterator<Item = &StateRef<T>>> {
         let states = match self.store.seat(key) {
             Some(seat) => Tree::new(None, seat).active_states(),
@@ -364,16 +364,16 @@ impl<T: Owner> Batch<T> {
         Some(states.into_iter())
     }
 
-    /// Returns the innermost active state of an owner in each open region of `composite`, in the order of the regions. `None` for a
-    /// stale key. See [`StateMachine::regions`](crate::StateMachine::regions).
+    /// Returns the innermost active state of an owner in each open region of `composite`, in the order of the regions. `None` for
+    /// a stale key. See [`StateMachine::regions`](crate::StateMachine::regions).
     pub fn regions(&self, key: Key, composite: impl IntoState<T>) -> Option<impl Iterator<Item = &StateRef<T>>> {
         let composite = composite.into_state();
         let regions = self.store.seat(key).map(|seat| Tree::new(None, seat).regions_of(&composite));
         self.contains_key(key).then(|| regions.unwrap_or_default().into_iter())
     }
 
-    /// Returns the owners whose current state is `state`, as one slice, for example to draw all of them in one call. An owner with
-    /// open [regions](State::regions) is found under the state that has them, not under the states in them.
+    /// Returns the owners whose current state is `state`, as one slice, for example to draw all of them in one call. An owner
+    /// with open [regions](State::regions) is found under the state that has them, not under the states in them.
     ///
     /// An owned state usually has one owner. If several owners share it by clones of one `StateRef`, only the first is returned.
     ///

@@ -37,7 +37,7 @@ type Labels<'d> = HashMap<(Option<usize>, Option<usize>), Vec<(usize, &'d Arrow)
 fn around(diagram: &Diagram, arrow: &Arrow) -> (Option<usize>, Option<usize>) {
     let (from, to) = (diagram.path(arrow.from), diagram.path(arrow.to));
     let shared = from.iter().zip(&to).take_while(|(from, to)| from == to).count();
-    // If one state contains the other, both ends are the outer one.
+    // If one state contains the other, this is the cluster around the outer state.
     let shared = shared.min(from.len() - 1).min(to.len() - 1);
     let region = |state: usize| diagram.states[state].region;
     let parent = shared.checked_sub(1).map(|last| from[last]);
@@ -56,7 +56,7 @@ fn nodes(text: &mut String, labels: &Labels<'_>, within: (Option<usize>, Option<
     }
 }
 
-/// Writes what is inside a cluster. Each region is a cluster of its own, if there are several.
+/// Writes the content of a cluster. Each region is a cluster of its own, if there are several.
 fn regions(text: &mut String, diagram: &Diagram, labels: &Labels<'_>, id: usize, depth: usize) {
     let regions = diagram.regions(id);
     let (around, are_many) = ("    ".repeat(depth + 1), regions.len() > 1);

@@ -114,7 +114,8 @@ impl Chart<'_> {
     }
 
     fn arrow(&mut self, arrow: &Arrow) {
-        // Mermaid cannot draw an arrow between a subgraph and a state inside it. The dot in the subgraph takes its place.
+        // Mermaid cannot draw an arrow between a subgraph and a state inside it. Such an arrow begins or ends at the dot in the
+        // subgraph instead.
         let end = |of: usize, other: usize| {
             let is_around = self.diagram.is_composite(of) && self.diagram.is_within(other, of);
             if is_around { format!("c{of}") } else { node(of) }

@@ -1,4 +1,4 @@
-//! A diagram in which states are drawn without the states in them.
+//! Folds states of a diagram: draws them without the states inside them.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use super::observe::add;
 use super::{Arrow, Diagram, Seen};
 
 impl Diagram {
-    /// Draws each of these states as one box, without the states in it. The box says how many these are.
+    /// Draws each of these states as one box, without the states in it. The box says how many states are in it.
     ///
-    /// Their arrows begin and end at the box, and arrows within the box are not drawn. Several arrows out of states in the box that
-    /// lead to the same state are one arrow, which says how many exits these are.
+    /// The arrows of the states in a box begin and end at the box, and arrows within the box are not drawn. Several arrows from
+    /// states in the box to the same state become one arrow, whose label says how many exits it stands for.
     ///
     /// Call this after [`observe`](Self::observe) and [`around`](Self::around).
     ///

@@ -39,7 +39,7 @@ fn children(text: &mut String, diagram: &Diagram, parent: Option<usize>, depth: 
     }
 }
 
-/// Writes the children of a state, or those in one of its regions.
+/// Writes the children of a state, or the children in one of its regions.
 fn region(text: &mut String, diagram: &Diagram, initial: Option<usize>, of_region: &[usize], depth: usize) {
     let indent = "    ".repeat(depth);
     if let Some(initial) = initial {

@@ -97,16 +97,17 @@ pub struct DiagramState {
     pub(crate) behaviors: Vec<String>,
     pub(crate) every: Option<String>,
     pub(crate) enter_when: Option<String>,
-    /// What the file notes about it.
+    /// The note about the state in the file.
     pub(crate) note: Option<String>,
     pub(crate) parent: Option<usize>,
     pub(crate) initial: Option<usize>,
     /// Each region, without its states (rule 32). Empty if the state has no regions.
     pub(crate) regions: Vec<Region>,
-    /// In which of its parent's regions it lies.
+    /// The index of the parent's region in which the state lies.
     pub(crate) region: usize,
     pub(crate) is_final: bool,
-    /// The state whose machine ends in this state. Only exits of states inside it are held back.
+    /// The state whose linked machine ends in this final state. Then this final state holds back only the exits of states in the
+    /// linked machine.
     pub(crate) ends: Option<usize>,
     pub(crate) visits: Option<Visits>,
     /// How many states in it are not drawn because it is folded.
@@ -117,7 +118,7 @@ pub struct DiagramState {
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Region {
-    /// Its name, if it has one besides that of its initial state.
+    /// Its name, if the file gives it one. Otherwise, it is named after its initial state.
     pub name: Option<String>,
     /// Its initial state, if it is drawn.
     pub initial: Option<usize>,
@@ -453,8 +454,8 @@ impl Arrow {
         self.to
     }
 
-    /// Returns the text at the arrow, without how often it was taken. For an exit, the text says when the exit is taken. For
-    /// another arrow, it says what requested the changes, and it is empty for ordinary ones.
+    /// Returns the text at the arrow, without the number of times it was taken. For an exit, the text says when the exit is
+    /// taken. For another arrow, it says what requested the changes, and is empty for ordinary changes.
     #[must_use]
     pub fn label(&self) -> &str {
         &self.label
@@ -467,15 +468,16 @@ impl Arrow {
         self.number
     }
 
-    /// Returns the exit of a file that the arrow is: the index of its state in the outline, and its place among the exits of this
-    /// state, from 0. For several exits that are drawn as one arrow, it is the first one. `None` if the arrow is not an exit of a file.
+    /// Returns the exit of a file that the arrow stands for: the index of its state in the outline, and its place among the exits
+    /// of this state, from 0. For several exits that are drawn as one arrow, it is the first one. `None` if the arrow is not an
+    /// exit of a file.
     #[must_use]
     pub fn exit(&self) -> Option<(usize, usize)> {
         self.exit
     }
 
-    /// Returns the text at the arrow, in lines, after its [number](Self::number). If the diagram has been observed, the last line says how often the arrow was
-    /// taken.
+    /// Returns the text at the arrow, in lines, after its [number](Self::number). If the diagram has been observed, the last line
+    /// says how often the arrow was taken.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         let mut lines = wrapped(&escaped(&self.numbered()));

@@ -27,7 +27,7 @@ pub struct Seen {
     pub at_most: u64,
     /// How many refused changes may belong to this arrow. A guard has refused them.
     pub refused: u64,
-    /// How many of the changes in `at_most` ended early: another change has abandoned them, or a state on the way has stayed
+    /// How many of the changes in `at_most` ended early: another change has abandoned them, or `stay` has ended them on the way
     /// ([rule 38](crate::docs::semantics#rule-38)).
     pub ended_early: u64,
     /// The square root of `at_most`, relative to that of the diagram's most frequent arrow.
@@ -160,8 +160,8 @@ impl Diagram {
     /// If no exit can have made a change, an arrow is added for it. Such changes are reverts, pushes, pops and other special
     /// changes, all changes between states in code, and changes that the game's code or a script has made where no exit leads.
     ///
-    /// A change that [ended early](Flow::ended) counts for the arrow to its target, which it has not entered. One that stayed on
-    /// the way also counts for an arrow to the state in which it stayed.
+    /// A change that [ended early](Flow::ended) counts for the arrow to its target, which it has not entered. If `stay` has ended
+    /// the change, it also counts for an arrow to the state in which it ended.
     ///
     /// Earlier observations are forgotten. To see several flows together, [merge](Flow::merge) them.
     ///
@@ -335,8 +335,8 @@ impl Diagram {
         has_regions && region(&path).is_some() && region(&path) != region(&from)
     }
 
-    /// Returns the state that is told as the target of a change to `to`: the first one that is entered and has regions (rule 32), or
-    /// else the innermost one.
+    /// Returns the state that a change to `to` reports as its target: the first entered state with regions (rule 32), or else the
+    /// innermost entered state.
     fn told_target(&self, to: usize, from: usize) -> Option<usize> {
         let mut entered = self.path(to);
         entered.pop();
@@ -406,7 +406,7 @@ impl Diagram {
         }
     }
 
-    /// Sets the share of each arrow and of each state, which determine widths and shades, relative to the greatest ones.
+    /// Sets the share of each arrow and of each state, relative to the greatest one. The shares determine widths and shades.
     pub(super) fn set_shares(&mut self) {
         #[expect(clippy::cast_precision_loss, reason = "a width is seen, not read")]
         let count = |arrow: &Arrow| arrow.seen.map_or(0.0, |seen| seen.at_most as f64);

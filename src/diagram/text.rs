@@ -11,13 +11,13 @@ pub enum Caption {
     Name(String),
     /// One of the state's behaviors.
     Behavior(String),
-    /// How often it is tried, or a part of the condition for entering it.
+    /// How often the state has a turn, or a part of the condition for entering it.
     Condition(String),
-    /// A line of what the file notes about it.
+    /// A line of the note about the state in the file.
     Note(String),
-    /// What was observed of it.
+    /// A line about the observed visits.
     Seen(String),
-    /// How many states are in it that are not drawn.
+    /// How many states inside the state are not drawn.
     Folded(String),
 }
 
@@ -84,7 +84,7 @@ pub(super) fn wrapped(label: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut line = String::new();
     for word in label.split(' ').filter(|word| !word.is_empty()) {
-        // A line breaks only there, so that each comparison stays on one line.
+        // A line breaks only before these words and parentheses, so that each comparison stays on one line.
         if (matches!(word, "and" | "or" | "/") || word.starts_with('(')) && line.len() > 14 {
             lines.push(std::mem::take(&mut line));
         }

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::change::{Cause, End, Guard, Shortfall};
 use crate::shown::shown;
 
-/// The number that stands for a state's name in the entries of a journal. A name has another number in each region.
+/// The number that stands for a state's name in the entries of a journal. The same name has a different number in each region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Symbol(pub(super) u16);
 
@@ -103,8 +103,8 @@ pub struct Entry<'j, K> {
     pub cause: Cause,
     /// The guard that has refused the change; `None` if the change was made.
     pub refused: Option<Refused<'j>>,
-    /// How the change has ended early, if this is reported here: the change itself has an earlier entry
-    /// ([rule 38](crate::docs::semantics#rule-38)).
+    /// How the change has ended early, if this entry reports it. The change itself has an earlier entry ([rule
+    /// 38](crate::docs::semantics#rule-38)).
     pub ended: Option<Ended<'j>>,
     /// How many seconds `from` had been active.
     pub time_in_state: f64,
@@ -152,7 +152,8 @@ impl fmt::Display for Ended<'_> {
 }
 
 impl<K> Entry<'_, K> {
-    /// Returns whether the change is made. `false` for one that was refused, and for a report that one ended early.
+    /// Returns whether the entry is a change that was made. `false` for a refused change, and for a report that a change ended
+    /// early.
     #[must_use]
     pub fn is_taken(&self) -> bool {
         self.refused.is_none() && self.ended.is_none()

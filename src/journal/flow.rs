@@ -9,15 +9,14 @@ use crate::change::{Cause, Change, Shortfall};
 use crate::owner::Owner;
 use crate::state::StateRef;
 
-/// Counts how often each state has led to which state, how often which guard has refused such a change, and how long owners
-/// stayed in each state.
+/// Counts how often each change was made, how often each guard refused it, and how long owners stayed in each state.
 ///
 /// You get a flow from a [`Journal`](super::Journal). You can also fill one yourself, in [`Owner::on_change`]. With the
 /// feature `serde`, a flow can be written and read in any format. States are counted by name, so that flows of several
 /// runs can be [merged](Self::merge).
 ///
-/// A flow is displayed as two tables: the changes, made and refused, and the states with the lengths of the stays in them.
-/// [`docs::why`](crate::docs::why#all-of-them) explains the columns.
+/// A flow is displayed as up to three tables: the changes, made and refused; the changes that ended early; and the states with
+/// the lengths of the stays in them. [`docs::why`](crate::docs::why#all-of-them) explains the columns.
 ///
 /// # Examples
 ///
@@ -178,8 +177,8 @@ impl Flow {
     }
 
     /// Iterates over the changes that were made, sorted by the states' names. Changes that ended early do not count here: see
-    /// [`ended`](Self::ended). But one that ended with [`Fsm::stay`](crate::Fsm::stay) counts as a change to the state in which
-    /// it ended.
+    /// [`ended`](Self::ended). But a change that ended with [`Fsm::stay`](crate::Fsm::stay) counts as a change to the state in
+    /// which it ended.
     pub fn changes(&self) -> impl Iterator<Item = FlowChange<'_>> {
         let mut made: BTreeMap<_, u64> = BTreeMap::new();
         for (NamedWay { from, to, cause, shortfall }, count) in &self.counts {
@@ -228,8 +227,8 @@ impl Flow {
         self.stays.get(state)
     }
 
-    /// Returns the names of all states that an owner has left or entered, or whose guards have refused a change, or in which a
-    /// change has ended early.
+    /// Returns the names of all states in the counted changes and refusals: the two states of each, the states whose guards have
+    /// refused a change, and the states in which a change has ended early.
     #[must_use]
     pub fn states(&self) -> BTreeSet<&str> {
         let changes = self.changes().flat_map(|change| [change.from, change.to]);

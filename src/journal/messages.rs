@@ -8,7 +8,7 @@ use crate::shown::shown;
 /// The most characters of a message that are kept.
 const LONGEST: usize = 200;
 
-/// The last messages to some owners: who has sent what to whom, and which state has handled it.
+/// The last messages to some owners, each with its sender, its receiver, its text, and the state that has handled it.
 ///
 /// A game calls [`note`](Self::note) in [`Owner::after_message`](crate::Owner::after_message). `K` is the type that identifies an
 /// owner, as in a [`Journal`](super::Journal).
@@ -73,7 +73,8 @@ impl<K> MessageLog<K> {
         Self { capacity: messages, messages: VecDeque::new(), written: 0 }
     }
 
-    /// Records a message from one owner to another. `handled_by` is the state that has handled it, and `now` the time, in seconds.
+    /// Records a message from one owner to another. `handled_by` is the state that has handled it, and `now` the time, in
+    /// seconds.
     pub fn note(&mut self, from: Option<K>, to: K, text: &str, handled_by: Option<impl fmt::Display>, now: f64) {
         self.written += 1;
         let handled_by = handled_by.map(|state| shown(&state.to_string(), LONGEST).into());

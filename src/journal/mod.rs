@@ -156,8 +156,8 @@ impl<K: Clone> Journal<K> {
         self.write(owner, (from, to), within, cause, outcome.shortfall(), (now, time_in_state));
     }
 
-    /// Records a step of an owner's machine from [`recording`](crate::StateMachine::recording), if this step is a change that
-    /// was made or refused. Exits, enters, starts and stops are not recorded.
+    /// Records a step of an owner's machine from [`recording`](crate::StateMachine::recording), if this step is a change that was
+    /// made or refused, or the early end of a change. Exits, enters, starts and stops are not recorded.
     ///
     /// # Examples
     ///
@@ -326,7 +326,7 @@ impl<K: Clone> Journal<K> {
         symbol
     }
 
-    /// Returns the symbol that stands for a name in a region: that of a composite, and the index of the region.
+    /// Returns the symbol that stands for a name in a region. The region is given by the symbol of its composite and its index.
     pub(crate) fn symbol_in(&mut self, (composite, nth): (Symbol, usize), name: &str) -> Symbol {
         if let Some(symbol) = self.in_regions.get(&(composite, nth, name.into())) {
             return *symbol;
@@ -351,7 +351,8 @@ impl<K: Clone> Journal<K> {
         self.first_moment.wrapping_add(last)
     }
 
-    /// Records changes that are counted together. Each has its owner, and how many seconds the old state had been active.
+    /// Records changes that are counted together, each with its owner and the number of seconds for which the old state had been
+    /// active.
     pub(crate) fn record(
         &mut self,
         way: Way,

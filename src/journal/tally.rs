@@ -47,7 +47,7 @@ impl Tally {
         })
     }
 
-    /// Returns how many changes have been counted.
+    /// Returns how many changes, made or refused, and early ends have been counted.
     pub(super) fn total(&self) -> u64 {
         self.counts.iter().map(|(_, count)| count).sum()
     }

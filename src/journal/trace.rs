@@ -18,9 +18,9 @@ use crate::state::StateRef;
 /// [known](Self::with_states). A refusal is an instant.
 ///
 /// A journal contains only changes, made or refused. So an owner without an entry has no track, and messages are not in the
-/// trace. A journal does not record `stop` and `start`. If they have led an owner to another state, the trace calculates the
-/// beginning of this state from the time in the state that the owner's next entry has; the slice of the old state lasts until
-/// then. If a clock is set back, the time in the trace stands still until the clock has caught up.
+/// trace. A journal does not record `stop` and `start`. If a stop and a start have led an owner to another state, the trace
+/// calculates the beginning of this state from the `time_in_state` of the owner's next entry. The slice of the old state lasts
+/// until then. If a clock is set back, the time in the trace stands still until the clock has caught up.
 ///
 /// # Examples
 ///
@@ -81,8 +81,8 @@ impl<K: Copy> Journal<K> {
 impl<'j, K: Copy + Eq + Hash> Trace<'j, K> {
     /// Draws the ancestors of these states, too: pass the states of `Definition::states`, or states in code.
     ///
-    /// An ancestor is one slice for as long as states inside it follow each other, even if the ancestor itself was left
-    /// and entered between them: the journal does not contain that.
+    /// An ancestor is one slice for as long as states inside it follow each other, even if the ancestor itself was left and
+    /// entered between them. The journal does not record this.
     #[must_use]
     pub fn with_states<T: Owner>(mut self, states: impl IntoIterator<Item = StateRef<T>>) -> Self {
         for state in states {
@@ -180,7 +180,8 @@ impl<'j, K: Copy + Eq + Hash> Trace<'j, K> {
         self.journal.entries().filter(|entry| (self.is_meant)(entry.owner))
     }
 
-    /// Returns the names of a state and its ancestors, outermost first; in a region, only of those inside the region.
+    /// Returns the names of a state and its ancestors, outermost first. For a state in a region, leaves out the ancestors outside
+    /// of the region.
     fn path<'s>(&'s self, state: &'s str, within: Option<&str>) -> Vec<&'s str> {
         let around = self.around.get(state).map_or(&[][..], Vec::as_slice);
         let outside = around.iter().position(|name| Some(&**name) == within).map_or(0, |at| at + 1);
@@ -241,8 +242,8 @@ fn reached<'j, K>(entry: &Entry<'j, K>) -> Option<&'j str> {
     entry.ended.map_or(entry.to, |ended| Some(ended.state))
 }
 
-/// Returns the tracks of the regions that an entry closes: those of the state that is left, and of the states in them.
-/// `state_of` returns the state that a track is in.
+/// Returns the tracks of the regions that an entry closes: the regions of the state that is left, and in turn the regions of the
+/// states in these. `state_of` returns the state that a track is in.
 fn closed_by<'j, K: Eq + Hash>(
     entry: &Entry<'j, K>,
     inside: &HashMap<K, Vec<(&'j str, usize)>>,
@@ -262,7 +263,7 @@ fn closed_by<'j, K: Eq + Hash>(
     closed
 }
 
-/// What a track shows: an owner's states outside of regions, or those in one region.
+/// Identifies a track, which shows an owner's states outside of regions, or its states in one region.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct TrackKey<'j, K> {
     owner: K,

@@ -234,7 +234,7 @@ impl<T: Owner> Agent<T> {
     }
 }
 
-/// The clone is not watched.
+/// The clone has no observer.
 impl<T: Owner + Clone> Clone for Agent<T> {
     fn clone(&self) -> Self {
         Self::new(self.owner.clone(), self.machine.clone())

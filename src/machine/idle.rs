@@ -1,9 +1,9 @@
 //! Ticks and updates that have nothing to do, and so end at once.
 //!
 //! A machine that is asleep has nothing to do until its next timer is due or its sleep is over. A state from a file that only
-//! tries its exits has nothing to do until one of them can open. A full tick finds this out. The next ticks only compare the
-//! clock with a stored time: they have the same effect as full ticks, but take less time. After any other call to the
-//! machine, the next tick is a full one again.
+//! tries its exits has nothing to do until one of the exits can open. A full tick finds this out. The next ticks only compare the
+//! clock with a stored time: they have the same effect as full ticks, but take less time. After any other call to the machine,
+//! the next tick is a full one again.
 
 use super::quiet::Quiet;
 use super::seat::Seat;
@@ -13,8 +13,8 @@ use crate::state::StateRef;
 /// Until when the ticks of a machine without a global state have nothing to do.
 #[derive(Clone, Copy)]
 pub(crate) struct Idle {
-    /// The time of the last tick, in seconds, if the next tick may have nothing to do; otherwise NaN. If the clock stands
-    /// still, the tick is run in full, because it may have to log this.
+    /// The time of the last tick, in seconds, if the next tick may have nothing to do; otherwise NaN. If the clock stands still,
+    /// the next tick is run in full, because it may have to log that the clock stands still.
     seen: f64,
     /// Until when the states have declared that they have nothing to do, or until when the machine sleeps.
     quiet: Quiet,
@@ -44,7 +44,7 @@ impl Idle {
         lasts
     }
 
-    /// Returns what the states declared in earlier ticks, without those that have something to do now.
+    /// Returns the declarations from earlier ticks, without those of states that have something to do now.
     #[inline]
     pub(crate) fn quiet(&self, now: impl FnOnce() -> f64) -> Quiet {
         if self.quiet.states == 0 { Quiet::NONE } else { self.quiet.at(now()) }

@@ -1,4 +1,4 @@
-//! For how long the states of a machine have nothing to do, as they have declared it.
+//! For how long the states of a machine have declared that they have nothing to do.
 
 /// For how long the active states of a machine have declared that they have nothing to do.
 #[derive(Clone, Copy)]
@@ -13,7 +13,7 @@ pub(crate) struct Quiet {
 }
 
 impl Quiet {
-    /// No state has declared anything. `states` alone says so.
+    /// No state has declared anything: `states` is 0. The other fields of this value are not read.
     pub(crate) const NONE: Self = Self { until: [0.0; 2], states: 0, revision: 0 };
 
     /// Returns whether no state has declared anything.
@@ -22,7 +22,8 @@ impl Quiet {
         self.states == 0
     }
 
-    /// Forgets what the states have declared, except for the outermost `kept` ones.
+    /// Forgets the declarations of all states if `kept` is 0, and otherwise those of all states but the outermost: the times of
+    /// the inner states are not stored separately.
     #[inline]
     pub(crate) fn keep(&mut self, kept: usize) {
         if kept == 0 {

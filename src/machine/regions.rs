@@ -21,8 +21,8 @@ static OPENED: AtomicUsize = AtomicUsize::new(0);
 
 /// The open regions of a composite state.
 pub(crate) struct Regions<T: Owner> {
-    /// A number that no other open regions have. A reference to a region contains the number, so it can be seen whether the
-    /// region has been closed since.
+    /// A number that no other open regions have. A `RegionId` contains this number, which shows whether the region has been
+    /// closed since.
     pub(crate) stamp: usize,
     pub(super) list: Vec<Region<T>>,
 }
@@ -60,7 +60,7 @@ impl<T: Owner> InRegion<T> {
     }
 }
 
-/// Returns a request if it concerns a seat: that of a region, or that of the machine itself.
+/// Returns a request if it concerns a seat: that of the region `seat` or, for `None`, that of the machine itself.
 pub(super) fn own<T: Owner>(request: &Request<T>, seat: Option<RegionId>) -> Option<&Request<T>> {
     match (request, seat) {
         (Request::InRegion(inside), Some(id)) => inside.is_of(id).then_some(&inside.request),
@@ -158,7 +158,7 @@ pub(crate) struct Around<'v, T: Owner> {
 }
 
 impl<'v, T: Owner> Around<'v, T> {
-    /// Returns what is around a region, from the seats around it, outermost first. `None` if there are none.
+    /// Creates the value from the seats around a region, outermost first. Returns `None` if there are no such seats.
     #[cfg(feature = "definition")]
     pub(crate) fn of(seats: &'v [&'v Seat<T>]) -> Option<Self> {
         seats.split_last().map(|(seat, further)| Self { seat, outer: None, further })
@@ -178,7 +178,7 @@ impl<'v, T: Owner> Around<'v, T> {
     }
 }
 
-/// The states that a change enters in one seat, outermost first, and what it opens in the regions of the last one.
+/// The states that a change enters in one seat, outermost first, and the branches that it opens in the regions of the last one.
 pub(crate) struct Branch<T: Owner> {
     pub(crate) path: Path<T>,
     pub(crate) regions: Vec<Branch<T>>,
@@ -203,8 +203,8 @@ impl<T: Owner> Seat<T> {
         self.rare.as_ref()?.regions.as_deref()
     }
 
-    /// Returns the current state, if it is a singleton and the only active state besides those in its regions, which are open, and if
-    /// nothing is due in this seat.
+    /// Returns the current state, if it is a singleton without ancestors, its regions are open, and this seat has no timers and
+    /// is not asleep.
     #[inline]
     pub(crate) fn lone_with_regions(&self) -> Option<&'static dyn State<T>> {
         let state = self.current.as_singleton()?;
@@ -294,7 +294,7 @@ impl<T: Owner> Seat<T> {
                 if seat.depth() == 0 {
                     seat.entered_at = entered_at;
                 }
-                // These values show a change under way in the region that the path has changed.
+                // If a change is under way in the region, these values tell it that the path has changed.
                 (*made, *kept) = (made.wrapping_add(1), 0);
                 seat.place_regions(inside);
             }
@@ -355,7 +355,8 @@ impl<'v, T: Owner> Tree<'v, T> {
 
     /// Returns the seats of the regions of a seat.
     fn regions(&self, seat: &'v Seat<T>, level: usize) -> Vec<&'v Seat<T>> {
-        // On the way to the innermost seat, a region whose seat is empty is the one that is entered.
+        // The region through which the way to the innermost seat leads has an empty seat here. Its states are in the next seat of
+        // `around` or, after the last one, in `self.seat`.
         let entered = self.around.get(level).filter(|outer| core::ptr::eq(&raw const outer.seat, seat));
         let mut regions: Vec<_> = seat.regions().collect();
         if let Some(outer) = entered {

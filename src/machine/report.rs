@@ -49,8 +49,8 @@ pub struct MachineReport {
     pub previous: Option<String>,
     /// The global state.
     pub global: Option<String>,
-    /// The suspended paths, the oldest first. Each is from the outermost to the innermost state, and then has the states that
-    /// are suspended in its regions, region by region.
+    /// The suspended paths, the oldest first. Each path lists its states, outermost first, and then the states that are suspended
+    /// in its regions, region by region.
     pub stack: Vec<Vec<StateReport>>,
     /// The running timers, in the order in which they were set. The timers of suspended paths are left out.
     pub timers: Vec<TimerReport>,
@@ -183,7 +183,7 @@ fn suspended<T: Owner>(suspended: &Suspended<T>) -> Vec<StateReport> {
     let ancestors = suspended.ancestors.iter().map(|(state, seconds)| (state, *seconds));
     let states = ancestors.chain(suspended.current.as_option().map(|state| (state, suspended.time)));
     let own = states.map(|(state, seconds)| StateReport { name: state.name().into_owned(), seconds });
-    // What was active in a suspended region is on top of its stack.
+    // The states that were active in a suspended region are on top of the stack of the region's seat.
     let inside = suspended.regions.iter().flat_map(|regions| regions.seats());
     let inside = inside.filter_map(|seat| seat.rare.as_ref()?.stack.last());
     own.chain(inside.flat_map(self::suspended)).collect()

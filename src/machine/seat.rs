@@ -56,7 +56,7 @@ pub(crate) struct Rare<T: Owner> {
     pub(crate) waiting: Waiting<T>,
     /// The open regions of the current state (rule 32). `None` if it has no regions, or if they have not been opened.
     pub(crate) regions: Option<Box<Regions<T>>>,
-    /// What has happened to the seat since a callback lent it; `None` while the seat is not lent.
+    /// The changes of the seat since a callback lent it; `None` while the seat is not lent.
     pub(crate) lent: Option<SeatLoan>,
 }
 
@@ -92,7 +92,7 @@ pub(crate) struct Suspended<T: Owner> {
     pub(crate) ancestors: SmallVec<[(StateRef<T>, f64); 2]>,
     /// The timers of these states. `due` is the number of seconds that remain.
     pub(crate) timers: Timers<T>,
-    /// The regions of the current state. What was active in each is on top of the stack of its seat.
+    /// The regions of the current state. The states that were active in each region are on top of the stack of the region's seat.
     pub(crate) regions: Option<Box<Regions<T>>>,
 }
 
@@ -215,7 +215,7 @@ impl<T: Owner> Seat<T> {
     /// seat than to update it.
     #[inline]
     pub(crate) fn lone_in_tick(&mut self, now: impl FnOnce() -> f64) -> Option<&'static dyn State<T>> {
-        // First what is found out fastest.
+        // The fastest checks come first.
         let Some(Rare { ancestors, regions, .. }) = self.rare.as_deref() else { return self.current.as_singleton() };
         if regions.is_some() || !ancestors.is_empty() {
             return None;
@@ -225,7 +225,7 @@ impl<T: Owner> Seat<T> {
     }
 
     /// Returns whether the machine is awake, and no timer is due at `now`, in seconds. If there are timers and the clock stands
-    /// still, a full tick has to look at it.
+    /// still, returns `false`: a full tick counts for how long the clock stands still.
     #[inline(never)]
     fn goes_on(&mut self, now: impl FnOnce() -> f64) -> bool {
         match self.rare.as_deref_mut() {
@@ -260,8 +260,8 @@ impl<T: Owner> Seat<T> {
         }
     }
 
-    /// Returns the active state at a depth, with what the tick of the seat needs to know about it. `None` if there is no such state,
-    /// or if the seat is asleep.
+    /// Returns the active state at a depth, with the data that a tick of the seat needs. `None` if there is no such state, or if
+    /// the seat is asleep.
     #[inline]
     pub(crate) fn turn(&self, depth: usize) -> Option<Turn<'_, T>> {
         let Some(rare) = &self.rare else {
@@ -410,7 +410,7 @@ impl<T: Owner> Seat<T> {
         }
         rare.ancestors_entered_at.truncate(kept);
         let ended = rare.waiting.change(kept);
-        // There are some only if an `exit` has lent the seat and regions were opened meanwhile.
+        // There are open regions here only if an `exit` has lent the seat and regions were opened meanwhile.
         let closed = rare.regions.take();
         // Dropped last: the `Drop` of a state or message may panic (rule 22).
         rare.ancestors.truncate(kept);
@@ -532,7 +532,8 @@ impl<T: Owner> Seat<T> {
         self.remember_last(composite, None, last);
     }
 
-    /// Records a state as the descendant of `composite` that was active last, or that was in one of its regions.
+    /// Records a state as the descendant of `composite` that was active last or, if `region` is given, that was active last in
+    /// this region.
     pub(crate) fn remember_last(&mut self, composite: StateRef<T>, region: Option<usize>, last: StateRef<T>) {
         let history = &mut self.rare_mut().history;
         let is_in_region = |state| region.is_none() || region_in(state, &composite) == region;

@@ -5,11 +5,11 @@ use crate::state::StateRef;
 
 /// The most changes and messages to oneself that one callback may lead to, unless a game sets another limit (rule 13).
 ///
-/// A queue of 1000 orders, each of which is a message and makes two changes, comes to its end. A cycle of changes between
-/// singletons reaches this limit within a quarter of a millisecond, besides the time of its callbacks.
+/// A queue of 1000 orders, each of which is a message and makes two changes, does not reach this limit. A cycle of changes
+/// between singletons reaches it within a quarter of a millisecond, not counting the time of the callbacks.
 pub(crate) const MOST_CHANGES: u32 = 4000;
 
-/// The settings of a machine. It refers to them, so that a machine without any is no larger than one that cannot have any.
+/// The settings of a machine. They are stored apart from the seat, and a machine with the default settings does not store them.
 pub(crate) struct Settings<T: Owner> {
     /// The global state; `StateRef::NONE` when there is none.
     pub(crate) global: StateRef<T>,

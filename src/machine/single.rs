@@ -59,7 +59,7 @@ pub(crate) struct Single<'a, T: Owner> {
 /// Whether the states of a path are being entered, and whether `Fsm::stay` ends this (rule 38).
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Descent {
-    /// None is being entered, or only a flat one.
+    /// No path is being entered, or only a flat state.
     None,
     Open,
     Stayed,
@@ -140,8 +140,8 @@ impl<'a, T: Owner> Single<'a, T> {
         Fsm::new(self, 0)
     }
 
-    /// Drops all pending requests, and a request to sleep, after a panic or a cycle. A state whose number is dropped has to be
-    /// asked again, whatever it has declared.
+    /// Drops all pending requests, and a request to sleep, after a panic or a cycle. A state whose stored number is dropped must
+    /// be updated again, even if it has declared that it has nothing to do.
     pub(crate) fn forget_requests(&mut self) {
         self.quiet.keep(0);
         self.count &= !ASKED_TO_SLEEP;
@@ -216,7 +216,7 @@ impl<T: Owner> Single<'_, T> {
         self.tick_states(is_updated, owner, cx);
     }
 
-    /// Runs the tick of a machine that has only `state` to update, like most machines, and its global state.
+    /// Runs the tick of a machine that has to update only `state`, like most machines, and the global state, if there is one.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a call would be a fifth of what a tick takes")]
     pub(crate) fn tick_lone(&mut self, state: &dyn State<T>, owner: &mut T, cx: &mut T::Context<'_>) {
@@ -226,8 +226,8 @@ impl<T: Owner> Single<'_, T> {
         self.tick_last(false, state, owner, cx);
     }
 
-    /// Does the same as [`tick_lone`](Self::tick_lone) in a machine with settings. It is not inlined, because the caller would need
-    /// more registers.
+    /// Does the same as [`tick_lone`](Self::tick_lone) in a machine with settings. It is not inlined, because the caller would
+    /// need more registers.
     #[inline(never)]
     fn tick_lone_beside_global(&mut self, state: &dyn State<T>, owner: &mut T, cx: &mut T::Context<'_>) {
         let is_updated = self.tick_global(owner, cx);
@@ -302,8 +302,8 @@ impl<T: Owner> Single<'_, T> {
         }
     }
 
-    /// Runs the rest of a tick: updates the active states of the seat from `depth` on, then those in its regions. Returns whether a
-    /// state was updated, or has declared that there is nothing to do.
+    /// Runs the rest of a tick: updates the active states of the seat from `depth` on, then those in its regions. Returns whether
+    /// a state was updated, or has declared that there is nothing to do.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "so that a tick needs no second frame for its callbacks")]
     pub(crate) fn tick_path<const IN_REGION: bool>(
@@ -350,7 +350,7 @@ impl<T: Owner> Single<'_, T> {
             is_updated |= self.tick_open_regions(owner, cx);
         }
         if IN_REGION && self.level() == level {
-            // A callback around this tick may have lent the machine to it.
+            // A callback that is still running may have lent the machine for this tick.
             self.kept = self.kept.min(kept);
         }
         is_updated
@@ -373,8 +373,8 @@ pub(crate) struct Requests<T: Owner> {
 struct More<T: Owner> {
     /// The requests behind `first` and `second`.
     behind: VecDeque<Request<T>>,
-    /// The requests that wait behind a message under way. For messages that are offered within each other, the requests behind the
-    /// innermost one come last.
+    /// The requests that wait behind a message under way. For messages that are offered within each other, the requests behind
+    /// the innermost one come last.
     set_aside: Vec<VecDeque<Request<T>>>,
 }
 
@@ -396,7 +396,7 @@ impl<T: Owner> Requests<T> {
         Self { first: None, second: None, more: None }
     }
 
-    /// Returns whether nothing is stored. A list of requests that were set aside is stored also when all of them have been
+    /// Returns whether nothing is stored. A list of requests that were set aside counts as stored even if all of them have been
     /// withdrawn.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
@@ -467,7 +467,8 @@ impl<T: Owner> Requests<T> {
         more.set_aside.push(waiting);
     }
 
-    /// Puts the requests that were set aside last before the others. Does nothing if they have been dropped meanwhile.
+    /// Puts the list of requests that was set aside last in front of the other requests. Does nothing if they have been dropped
+    /// meanwhile.
     #[cold]
     pub(crate) fn take_back(&mut self) {
         let Some(mut waiting) = self.more.as_mut().and_then(|more| more.set_aside.pop()) else { return };
@@ -611,7 +612,7 @@ impl<T: Owner> Requests<T> {
         }
     }
 
-    /// Returns whether any request may lead to a change in this tick. Setting a timer and sleep do not.
+    /// Returns whether any request may lead to a change in this tick. Requests to set a timer or to sleep do not.
     pub(crate) fn ask_for_change(&self) -> bool {
         self.any(|request| match request {
             Request::InRegion(inside) => inside.request.is_change() || matches!(inside.request, Request::Due(_)),
@@ -647,7 +648,7 @@ struct WithinCallback<'s, 'a, T: Owner> {
     exiting: bool,
     nested: u16,
     descent: Descent,
-    /// Whether the callback is that of a state in a region. Then this is in a [`WithinRegion`].
+    /// Whether the callback is that of a state in a region. Then this value is in a [`WithinRegion`].
     is_inside: bool,
 }
 
@@ -666,7 +667,7 @@ impl<'s, 'a, T: Owner> WithinCallback<'s, 'a, T> {
         mem::forget(self);
     }
 
-    /// Notes that the region of the callback's state has been closed, so that the seat is now that of a region around it.
+    /// Notes that the region of the callback's state has been closed, so that the machine now works on a seat around this region.
     fn close(&mut self) {
         (self.made, self.kept, self.scope) = (!self.single.made, usize::MAX, Scope::Left);
     }
@@ -719,7 +720,7 @@ impl<T: Owner> Drop for WithinRegion<'_, '_, T> {
     fn drop(&mut self) {
         let Some(now) = &mut self.now else { return };
         if now.single.move_back(&self.region) {
-            // The panic may have cut offers of messages short, so that it is not known which states of the region have been left.
+            // The panic may have cut offers of messages short, so it is unknown which states of the region have been left.
             now.single.kept = 0;
         } else {
             now.close();
@@ -847,7 +848,7 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
     }
 
     fn seat(&self, _: usize) -> Option<&Seat<T>> {
-        // Its address is that of the machine, also while it holds the seat of a region.
+        // The address of the seat is that of the machine's seat, even while the seat of a region is in its place.
         Some(self.seat)
     }
 

@@ -36,8 +36,8 @@ use crate::state::{IntoState, State, StateRef};
 ///
 /// # Panics
 ///
-/// The methods do not panic by themselves. A panic in a callback reaches the caller; the requests of the callback are dropped, and
-/// the machine goes on working ([rule 22](crate::docs::semantics#rule-22)).
+/// The methods do not panic by themselves. A panic in a callback reaches the caller; the requests of the callback are dropped,
+/// and the machine goes on working ([rule 22](crate::docs::semantics#rule-22)).
 ///
 /// # Examples
 ///
@@ -1067,8 +1067,8 @@ impl<T: Owner> MachineMut<'_, T> {
     }
 }
 
-/// Runs one tick of any machine. This is a function of its own, so that little code is inlined with [`MachineMut::update`]. Returns
-/// whether the machine has changed state, and whether a guard has refused a change.
+/// Runs one tick of any machine. This is a function of its own, so that little code is inlined with [`MachineMut::update`].
+/// Returns whether the machine has changed state, and whether a guard has refused a change.
 #[inline(never)]
 fn tick_any<T: Owner>(
     machine: &mut StateMachine<T>,
@@ -1099,7 +1099,8 @@ fn tick_with_regions<T: Owner>(
     finish(single)
 }
 
-/// Runs one tick of a machine with settings, or about whose next tick something is known, unless the tick has nothing to do.
+/// Runs one tick of a machine that stores settings or what is known about its next tick. If the tick has nothing to do, only ends
+/// the tick.
 #[inline(never)]
 fn tick_beside<T: Owner>(
     machine: &mut StateMachine<T>,
@@ -1131,7 +1132,7 @@ fn tick_all<T: Owner>(
     let before = beside.end_idle();
     let mut single = Single::observed(seat, beside.own_settings(), observer.map(|observer| observer as _));
     if single.settings().global.is_none() && single.seat.is_lone() {
-        // This state is the only active one, so a tick in which it has nothing to do has ended above.
+        // No other state is active, so if this state has nothing to do, `tick_beside` has ended the tick already.
         let state = single.seat.current.clone();
         single.tick_lone(&*state, owner, cx);
     } else {

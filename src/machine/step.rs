@@ -7,12 +7,11 @@ use crate::change::{Cause, Change, End, Guard};
 use crate::owner::Owner;
 use crate::state::StateRef;
 
-/// One step of a machine, in the order in which the steps happen.
+/// One step of a machine. The steps are recorded in the order in which they happen.
 ///
 /// A change has these steps: the exits, innermost first, then the change itself, then the enters, outermost first. If a
-/// change ends early ([rule 38](crate::docs::semantics#rule-38)), the enters that have not run are not recorded, and another step
-/// says so.
-/// A start is recorded as a change from no state, and a stop as a change to no state.
+/// change ends early ([rule 38](crate::docs::semantics#rule-38)), the enters that have not run are not recorded, and an `Ended`
+/// step reports the early end. A start is recorded as a change from no state, and a stop as a change to no state.
 #[non_exhaustive]
 pub enum Step<T: Owner> {
     /// The state was exited or suspended: its callback is about to run.
@@ -77,7 +76,7 @@ pub enum Step<T: Owner> {
 }
 
 impl<T: Owner> Step<T> {
-    /// Creates the step of a change that was made or refused at `time`, in seconds.
+    /// Creates the step of a change that was made, was refused or has ended early at `time`, in seconds.
     pub(crate) fn of(change: &Change<'_, T>, time: f64) -> Self {
         let &Change { from, to, cause, ref outcome, time_in_state, within } = change;
         let (from, to, within) = (from.cloned(), to.cloned(), within.cloned());

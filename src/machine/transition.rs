@@ -38,8 +38,8 @@ use crate::owner::{Label, Owner, now, tell};
 use crate::state::{Place, State, StateRef};
 
 /// The most calls within callbacks that may be nested in each other (rule 13). In a debug build, a call takes 1.0 kB (messages)
-/// to 2.6 kB (changes of nested states) of the stack, besides the callbacks: together at most 830 kB of the 2 MB of a thread. A
-/// change of nested states in a region takes 6.1 kB: together 1.95 MB.
+/// to 2.6 kB (changes of nested states) of the stack, not counting the callbacks: together at most 830 kB of the 2 MB of a
+/// thread. A change of nested states in a region takes 6.1 kB: together 1.95 MB.
 pub(crate) const MOST_NESTED_CALLS: u16 = 320;
 
 /// The maximum number of changes and messages to oneself that the error about a cycle names: the last ones before the limit.
@@ -201,8 +201,8 @@ impl<T: Owner> Single<'_, T> {
         }
     }
 
-    /// Carries out a request while the seat of a region is in the place of the machine's own: a change to a state beside the
-    /// region's current one in this seat, any other request in the machine's own.
+    /// Carries out a request while the machine works on the seat of a region. A change to a state beside the region's current
+    /// state is made in this seat. Any other request is carried out in the seat of the machine itself.
     #[cold]
     fn execute_from_region(&mut self, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         match request {
@@ -492,10 +492,11 @@ struct Plan<'p, T: Owner> {
     entered: &'p [StateRef<T>],
 }
 
-/// One owner's change. It is compiled twice: without regions and actions, nothing of them is left.
+/// One owner's change. It is compiled twice: once with regions and actions, and once without any code for them.
 ///
 /// In release builds, each step is inlined into its caller and passes no reference to this value on, so that the compiler uses
-/// what the caller knows about the change. In debug builds, only `enter` is inlined: during the other steps, no change is nested.
+/// what the caller knows about the change. In debug builds, only `enter` is inlined, which saves a stack frame for each nested
+/// change: changes are nested only in `enter`.
 struct OneChange<'c, 'f, 'x, T: Owner, const REGIONS: bool> {
     single: &'c mut Single<'f, T>,
     plan: Plan<'c, T>,
@@ -514,7 +515,7 @@ struct OneChange<'c, 'f, 'x, T: Owner, const REGIONS: bool> {
     /// Whether an `exit` or `suspend` has lent the machine, and the machine was set to another state meanwhile. Then the kept
     /// states may no longer be active.
     is_displaced: bool,
-    /// What is opened in the regions of the last state that is entered, if it has any.
+    /// The branches that are opened in the regions of the last entered state, if it has regions.
     regions: &'c [Branch<T>],
     /// What the change does between the exits and the enters (rule 40). Only a change that is compiled with regions has one.
     action: Option<&'c Action<T>>,
@@ -740,8 +741,8 @@ impl<T: Owner> Single<'_, T> {
     }
 
     /// Enters the states of a path below the outermost `kept` active states, outermost first. Each is the current state while its
-    /// `enter` runs. Stops if a change made in an `enter` has moved the machine elsewhere (rule 5), or if an `enter` stays (rule
-    /// 38). Then returns the state in whose `enter` this was.
+    /// `enter` runs. Stops if a change made in an `enter` has moved the machine elsewhere (rule 5), or if an `enter` calls `stay`
+    /// (rule 38). Then returns the state in whose `enter` this happened.
     #[inline(always)]
     fn enter_all<'p, const REGIONS: bool>(
         &mut self,
@@ -875,7 +876,7 @@ impl<T: Owner> Single<'_, T> {
     fn leave_trail(&mut self, deed: &'static str, state: StateRef<T>) {
         let count = self.led_to();
         let trail = &mut self.root().rare_mut().trail;
-        // An earlier callback may have left a trail and come to its end before the limit.
+        // An earlier callback may have left a trail without reaching the limit.
         trail.retain(|footprint| footprint.count < count && footprint.count + u32::from(MOST_NAMED) > count);
         trail.push(Footprint { count, deed, state });
     }

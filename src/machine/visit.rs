@@ -41,7 +41,7 @@ impl<T: Owner> Single<'_, T> {
         }
     }
 
-    /// Works on the seat of a region from now on.
+    /// Moves to the seat of a region: from now on, `Single` works on this seat.
     pub(super) fn enter_region(&mut self, nth: usize) {
         let regions = self.seat.rare.as_mut().and_then(|rare| rare.regions.as_mut()).expect("the regions are open");
         let (stamp, region) = (regions.stamp, &mut regions.list[nth]);
@@ -57,7 +57,7 @@ impl<T: Owner> Single<'_, T> {
         self.outer = Some(outer);
     }
 
-    /// Works on the seat around from now on.
+    /// Moves back to the seat around the region.
     pub(super) fn leave_region(&mut self) {
         let Some(mut outer) = self.outer.take() else { return };
         mem::swap(&mut outer.seat, self.seat);
@@ -100,8 +100,8 @@ impl<T: Owner> Single<'_, T> {
         (self.outer.is_none() && to.is_none()) || self.move_elsewhere(to.as_deref().unwrap_or_default())
     }
 
-    /// Works on the seat of a region from now on. If the region has been closed, works on the seat of the innermost open region
-    /// around it, or of the machine. Returns whether the region was open.
+    /// Moves to the seat of a region. If the region has been closed, moves to the seat of the innermost open region around it, or
+    /// to that of the machine. Returns whether the region was open.
     #[inline]
     pub(super) fn move_to(&mut self, to: &[RegionId]) -> bool {
         (self.outer.is_none() && to.is_empty()) || self.move_elsewhere(to)
@@ -187,8 +187,8 @@ impl<T: Owner> Single<'_, T> {
         self.outer.as_ref().map(|outer| outer.id)
     }
 
-    /// Removes the timers of the states that a change leaves from the queue: in this seat, those of all but the outermost `kept`
-    /// states, and in the regions inside, all. Returns the timers of this seat.
+    /// Removes from the queue the timers of the states that a change leaves: in this seat, the timers of all states but the
+    /// outermost `kept`, and in the regions inside, all timers. Returns the timers of this seat.
     #[cold]
     pub(super) fn end_timers(&mut self, kept: usize, cause: Cause) -> Requests<T> {
         // A push suspends the states in the regions together with their timers.
@@ -217,9 +217,9 @@ impl<T: Owner> Single<'_, T> {
     }
 }
 
-/// What a change does with the timers in regions that it leaves.
+/// The timers in regions that a change leaves.
 impl<T: Owner> Seat<T> {
-    /// Suspends what is active in the regions of the path that was pushed onto the stack last. `now` is in seconds.
+    /// Suspends the states that are active in the regions of the path that was pushed onto the stack last. `now` is in seconds.
     pub(super) fn suspend_regions(&mut self, regions: Option<Box<Regions<T>>>, requests: &mut Requests<T>, now: f64) {
         let Some(mut regions) = regions else { return };
         let stamp = regions.stamp;
@@ -245,11 +245,11 @@ impl<T: Owner> Seat<T> {
     }
 }
 
-/// The machine while callbacks of a state in a region run. `Single` works on the region's seat as soon as a callback requests anything
-/// that concerns this seat, and not before: seats rarely change places in this way.
+/// The machine while callbacks of a state in a region run. `Single` moves to the region's seat only when a callback requests
+/// something that concerns this seat, so that seats rarely have to change places.
 pub(super) struct Visit<'s, 'a, T: Owner> {
     pub(super) single: &'s mut Single<'a, T>,
-    /// Which of the open regions of the seat on which `single` works.
+    /// The index of the region among the open regions of the composite's seat.
     nth: usize,
     /// Whether a callback has requested anything.
     has_asked: bool,
@@ -258,7 +258,7 @@ pub(super) struct Visit<'s, 'a, T: Owner> {
     level: usize,
 }
 
-/// On which seat `Single` works during a [`Visit`].
+/// The seat on which `Single` works during a [`Visit`].
 #[derive(Clone, Copy, PartialEq)]
 enum OnSeat {
     /// On the seat around the region's.
@@ -275,7 +275,7 @@ impl<'s, 'a, T: Owner> Visit<'s, 'a, T> {
         Self { single, nth, has_asked: false, stage: OnSeat::Around, level: 0 }
     }
 
-    /// Works on the region's seat from now on, unless the region has been closed.
+    /// Moves to the region's seat, unless the region has been closed.
     #[cold]
     pub(super) fn enter(&mut self) -> &mut Single<'a, T> {
         self.has_asked = true;
@@ -287,7 +287,7 @@ impl<'s, 'a, T: Owner> Visit<'s, 'a, T> {
         self.single
     }
 
-    /// Works on the seat around the region from now on, unless the region has been closed.
+    /// Moves back to the seat around the region, unless the region has been closed.
     #[inline]
     pub(super) fn leave(&mut self) {
         if self.stage == OnSeat::Inside {
@@ -334,8 +334,8 @@ impl<'s, 'a, T: Owner> Visit<'s, 'a, T> {
         Some(change_lone(RegionSeat { visit: self, composite: &composite }, from, to, owner, cx))
     }
 
-    /// Runs the part of a tick that belongs to the region: what is due in it, then the updates of its states. Returns whether a state
-    /// was updated; `None` if there is no such region.
+    /// Runs the part of a tick that belongs to the region: what is due in it, then the updates of its states. Returns whether a
+    /// state was updated; `None` if there is no such region.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a call would be a tenth of what the tick of a region takes")]
     fn tick(&mut self, owner: &mut T, cx: &mut T::Context<'_>) -> Option<bool> {
@@ -346,7 +346,7 @@ impl<'s, 'a, T: Owner> Visit<'s, 'a, T> {
         Some(self.tick_any(owner, cx))
     }
 
-    /// Runs the part of a tick that belongs to the region, whatever its states are.
+    /// Runs the part of a tick that belongs to the region, for any number and kind of states.
     #[inline(never)]
     fn tick_any(&mut self, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         let Some(Region { seat, .. }) = self.region_mut() else { return false };
@@ -363,7 +363,7 @@ impl<'s, 'a, T: Owner> Visit<'s, 'a, T> {
         is_updated
     }
 
-    /// Updates the only active state of the region, in which nothing is due, and carries out what it requests. Returns whether the
+    /// Updates the only active state of the region, in which nothing is due, and carries out its requests. Returns whether the
     /// state was updated.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a call would be a tenth of what the tick of a region takes")]
@@ -378,7 +378,7 @@ impl<'s, 'a, T: Owner> Visit<'s, 'a, T> {
         is_updated
     }
 
-    /// Carries out what a callback of the region has requested.
+    /// Carries out the requests of a callback of the region.
     #[inline(never)]
     fn settle(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
         if self.stage == OnSeat::Around {

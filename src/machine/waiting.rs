@@ -63,7 +63,7 @@ impl NextWake {
         REVISION.load(Ordering::Acquire)
     }
 
-    /// Returns when a machine next has something to do whose first timer, or the end of its sleep, is due at `next` seconds.
+    /// Returns when a machine next has something to do, if its first timer or the end of its sleep is due at `next` seconds.
     pub(crate) fn of(next: f64) -> Self {
         match next {
             AT_ONCE => Self::EveryTick,
@@ -138,8 +138,8 @@ pub(crate) enum Then<T: Owner> {
     /// The machine offers a message, as with `Send`, and the timer runs on (rule 39). The number says how many seconds after the
     /// timer's start the next message comes: a multiple of the period.
     Repeat(Arc<Repeat>, f64),
-    /// The machine enters its current state, unless this state has been entered. The current state then replaces a state that
-    /// a saved game names but the program no longer has.
+    /// The machine enters its current state, unless this state has been entered. Loading sets this timer if the current state
+    /// replaces a state that a saved game names but the program no longer has.
     #[cfg(feature = "serde")]
     Enter,
     /// The current state is popped, as by [`Fsm::pop_state`](crate::Fsm::pop_state).
@@ -159,7 +159,7 @@ pub(crate) struct Repeat {
 /// note with the bit [`OF_MACHINE`](Self::OF_MACHINE) in its key does not end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Note {
-    /// Which of the state's numbers this is.
+    /// The key under which the state stores the number.
     pub(crate) key: u32,
     pub(crate) number: f64,
 }
@@ -370,7 +370,7 @@ impl<T: Owner> Waiting<T> {
         self.wakes_at().unwrap_or(f64::INFINITY).min(self.timers.next())
     }
 
-    /// Removes all timers, the sleep and the requested sleep, but keeps the memory. Passes what each timer held to `take`.
+    /// Removes all timers, the sleep and the requested sleep, but keeps the memory. Passes the action of each timer to `take`.
     #[cfg(feature = "std")]
     pub(crate) fn empty_into(&mut self, take: &mut dyn FnMut(Then<T>)) {
         self.timers.drain().for_each(|timer| take(timer.then));
@@ -408,7 +408,7 @@ pub(crate) struct Standstill {
     ticks: u8,
 }
 
-/// The limit is high because a game may be paused for a while, and may run several updates at the same time.
+/// The limit is high because a game may be paused for a while, and may run several updates while its clock shows the same time.
 const SUSPICIOUSLY_MANY: u8 = 100;
 
 impl Standstill {

@@ -133,7 +133,8 @@ pub(crate) struct ManyChanges<'p, 'a, 'x, T: Owner> {
     /// The time of the changes, in seconds.
     pub(crate) moved_at: &'p mut f64,
     pub(crate) workspace: &'p mut Workspace,
-    /// If the changes end the tick of the movers: whether the owners have an `after_update` of their own, as far as is known.
+    /// `None` if the changes do not end the tick of the movers. Otherwise, the value is `false` once the owners are known to have
+    /// only the provided `after_update`.
     pub(crate) has_after_update: Option<&'p mut bool>,
     pub(crate) cx: &'p mut T::Context<'x>,
 }
@@ -391,7 +392,7 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
         }
     }
 
-    /// Calls `after_update` for the owners of a group whose tick has ended: not for those that finish it alone.
+    /// Calls `after_update` for the owners of a group whose tick has ended. Owners that finish their tick alone are left out.
     fn end_tick(&mut self, known: &KnownState<T>, kept: usize, group: Range<usize>) {
         let Self { callees, moved_at, workspace, has_after_update, cx, .. } = self;
         let Some(has_after_update) = has_after_update.as_mut().filter(|has| ***has && callees.panic.is_none()) else {

@@ -90,7 +90,7 @@ impl<T: Owner> Ledger<'_, T> {
                     None => individual.ask_as(mover, rows),
                 }
             }
-            // Without this check, looking for waits would take as long as taking one.
+            // If no owner has requested waits, this check saves a search, which takes as long as taking a wait.
             if !asked.waits.is_empty() {
                 for (request, scope) in asked.waits.take(slot, kept, rows.states()) {
                     individual.ask(request, scope);

@@ -25,7 +25,7 @@ use crate::state::{Kind, Mover, State, StateRef};
 
 /// The step of a tick to which the callbacks belong.
 pub(crate) enum Phase<'a, T: Owner> {
-    /// The updates of one state. After the last update of a tick, only the owners' requests are left of the tick.
+    /// The updates of one state. If `is_last` is set, only the owners' requests are left of the tick after these updates.
     Update { is_last: bool },
     /// The calls of `can_exit` for the movers, which are sorted by slot.
     CanExit(&'a [Mover]),
@@ -105,8 +105,9 @@ impl<T: Owner> ChunkMachines<'_, '_, T> {
         self.rows.states().get(target).is_bulk.then(|| Mover::new(slot, kind, target))
     }
 
-    /// Returns whether a mover contains its whole request. A mover contains neither that a state is only to be ensured, nor the
-    /// name of a state with children. Returns `None` if the request cannot be kept beside the mover, either.
+    /// Returns whether a mover contains its whole request. A mover does not say that a state is only to be ensured. If a state
+    /// with children was requested, a mover contains only the number of the innermost state to enter. Returns `None` if the mover
+    /// does not contain the whole request, and the request cannot be kept beside the mover.
     fn is_whole(&self, mover: Mover, request: &Request<T>) -> Option<bool> {
         let is_target = |to: &StateRef<T>| *self.rows.states().get(mover.target()).state() == *to;
         let (is_whole, to) = match request {
@@ -120,8 +121,8 @@ impl<T: Owner> ChunkMachines<'_, '_, T> {
 
     /// Returns the number of the state in which a change to `to` ends, if the change can be made in bulk.
     fn innermost_of(&mut self, to: &StateRef<T>) -> Option<u32> {
-        // This call only notes an unknown `to`. It comes first, so that the note does not depend on which owners have been
-        // updated before: whether the end of the change is known does depend on this.
+        // This call only notes `to` if it is unknown. It is made for every request, because `innermost_of` may find a state or
+        // not, depending on which owners have been updated before. The note must not depend on this.
         self.number_of(to);
         self.rows.states().innermost_of(self.rows.known(), to)
     }
@@ -151,7 +152,8 @@ impl<T: Owner> ChunkMachines<'_, '_, T> {
         is_in_time && may_be_waiter() && self.ledger.asked.waits.has_room(slot)
     }
 
-    /// Replaces a number at once, if no earlier request can end its state, or replaces it, too. Returns whether it is replaced.
+    /// Replaces a stored number at once, unless an earlier request may end the state or may replace the same number. Returns
+    /// whether the number was replaced.
     fn replace_note(&self, slot: usize, note: Note) -> bool {
         matches!(self.phase, Phase::Update { .. })
             && matches!(self.ledger.entry(slot), LedgerEntry::Blank)
@@ -401,8 +403,8 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, '_, T> {
         }
     }
 
-    /// During updates, most owners have one active state and have asked for nothing. For these, this takes a fraction of the time
-    /// of a view.
+    /// During updates, most owners have one active state and have requested nothing. For these owners, this look-up takes a
+    /// fraction of the time that it takes to create a view.
     fn entry_of(&self, nth: usize, state: &dyn State<T>) -> (Option<usize>, f64) {
         let slot = self.slot(nth).filter(|_| matches!(self.phase, Phase::Update { .. }));
         let slot = slot.filter(|&slot| matches!(self.ledger.entry(slot), LedgerEntry::Blank));
@@ -419,8 +421,8 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, '_, T> {
 
     fn has_requests(&self, nth: usize) -> bool {
         self.slot(nth).is_some_and(|slot| match self.phase {
-            // Requests made in `exit` are refused, and a mover has no other request than its change.
-            // After the update, nothing is pending.
+            // Requests made in `exit` are refused, and a mover has no request but its change. In `after_update`, nothing is
+            // pending.
             Phase::Exit(_) | Phase::AfterUpdate(_) => false,
             _ => match self.ledger.entry(slot) {
                 LedgerEntry::Blank => false,

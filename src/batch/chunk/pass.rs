@@ -45,7 +45,7 @@ pub(crate) struct Pass<T: Owner> {
     movers: Vec<Mover>,
     /// The slots of the owners that have finished their tick.
     finished: Slots,
-    /// Whether the owners have an `after_update` of their own, as far as is known.
+    /// `false` once the owners are known to have only the provided `after_update`.
     has_after_update: bool,
     pub(crate) outcome: ChunkOutcome<T>,
 }
@@ -203,7 +203,7 @@ impl<T: Owner> Pass<T> {
     fn tick_due(&mut self, chunk: &mut Chunk<'_, T>, cx: &mut T::Context<'_>) {
         // The data of these owners lies far apart. Here the processor fetches the data of several owners at a time, which takes
         // 1180 ns for each owner rather than 1620. If this were done for all chunks at once, the first data would have left the
-        // cache again.
+        // cache before it is used.
         let NotedColumns { due, first, .. } = chunk.rows.noted;
         let due = due.iter().map(|&slot| slot as usize - first);
         hint::black_box(due.clone().map(|slot| chunk.rows.look_ahead(slot)).sum::<f64>());
@@ -239,7 +239,8 @@ impl<T: Owner> Pass<T> {
         ManyChanges { callees, movers, moved_at, workspace, has_after_update, cx }.carry_out();
     }
 
-    /// Ticks each owner alone, on its seat. This is for owned states, which differ from owner to owner, and for states with regions.
+    /// Ticks each owner alone, on its seat. This is for owned states, which differ from owner to owner, and for states with
+    /// regions.
     fn tick_each(&mut self, chunk: &mut Chunk<'_, T>, cx: &mut T::Context<'_>) {
         let ChunkOutcome { changed, notes, panic, .. } = &mut self.outcome;
         let NotedColumns { due, first, .. } = chunk.rows.noted;

@@ -35,8 +35,8 @@ impl Wait {
         }
     }
 
-    /// Returns whether the wait has ended with a change that leaves all but the outermost `kept` states that were active before.
-    /// `usize::MAX` stands for no change.
+    /// Returns whether a change has ended the wait. The change has left all active states but the outermost `kept`; `usize::MAX`
+    /// stands for no change.
     fn is_over(&self, kept: usize) -> bool {
         let is_changed = kept < usize::MAX;
         is_changed && !self.is_entry && self.scope.ends_with(kept)

@@ -80,8 +80,8 @@ impl Place {
 
 /// A place that threads can write through a shared reference: each thread writes the places of the owners that it moves.
 ///
-/// On the usual processors, a relaxed load or store is an ordinary one. Relaxed order is enough, because a place is read only
-/// after the threads that write it have been waited for.
+/// On the usual processors, a relaxed load or store is an ordinary one. Relaxed order is enough, because the batch waits for the
+/// threads that write places before it reads any place.
 pub(crate) struct SharedPlace {
     bucket: AtomicU32,
     slot: AtomicU32,

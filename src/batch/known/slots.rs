@@ -2,8 +2,8 @@
 
 use crate::state::Mover;
 
-/// The largest number of owners in a chunk, which are updated before their changes are made: enough to pay for the virtual calls,
-/// few enough that an owner is still in the cache when it changes.
+/// The largest number of owners in a chunk. All owners of a chunk are updated before any of them changes. The number is high
+/// enough to pay for the virtual calls, and low enough that an owner is still in the cache when it changes.
 pub(crate) const CHUNK: usize = 2048;
 
 #[derive(Default)]

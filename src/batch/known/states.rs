@@ -42,7 +42,7 @@ pub(crate) struct States<T: Owner> {
 /// Shared states without owners, until they are forgotten.
 ///
 /// A state whose bucket is empty may still be the previous state of some owner. To find out, the batch looks through all rows.
-/// It waits until so much has happened since the last time that this costs little in comparison.
+/// It does so only when enough other work has been done since the last time, so that this costs little in comparison.
 #[derive(Default)]
 pub(crate) struct UnusedStates {
     /// The numbers of states that may be unused, some of them more than once.
@@ -57,7 +57,7 @@ pub(crate) struct UnusedStates {
 /// How many rows may be looked through for each state whose bucket has become empty.
 const ROWS_PER_STATE: usize = 16;
 
-/// A state, or a type of owned states, that owners have been in.
+/// A state, or a type of owned states, that the batch knows.
 pub(crate) struct KnownState<T: Owner> {
     /// `StateRef::NONE` for "no state", and for a type of owned states, where each owner has its own state.
     current: StateRef<T>,
@@ -66,8 +66,8 @@ pub(crate) struct KnownState<T: Owner> {
     /// The identities of the ancestors and then of the state itself, so that paths can be compared without calling a method of
     /// a state.
     identities: Vec<Identity>,
-    /// Whether each owner in the bucket has a seat of its own, because its machine does not fit into columns: the states are owned,
-    /// or the state has regions.
+    /// Whether each owner in the bucket has a seat of its own, because its machine does not fit into columns: the states are
+    /// owned, or the state has regions.
     pub(crate) has_seats: bool,
     /// Whether the state is forgotten when it is no owner's current or previous state. This is so for shared states, because
     /// there may be many of them.

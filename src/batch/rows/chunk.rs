@@ -14,7 +14,7 @@ use crate::state::{Mover, State};
 /// Some consecutive rows of a bucket with their owners, for one pass.
 pub(crate) struct Chunk<'a, T: Owner> {
     pub(crate) owners: &'a mut [T],
-    /// The seats of the owners in a bucket of owned states; empty in other buckets.
+    /// The seats of the owners in a bucket with seats; empty in other buckets.
     pub(crate) seats: &'a mut [Seat<T>],
     pub(crate) rows: Rows<'a, T>,
     pub(crate) global: &'a Global<T>,
@@ -55,7 +55,7 @@ pub(crate) struct ChunkOutcome<T: Owner> {
     pub(crate) moved_at: f64,
     /// The owners that finished their tick alone.
     pub(crate) individuals: Individuals<T>,
-    /// In a bucket of owned states, the slots of the owners that have changed, in ascending order.
+    /// In a bucket with seats, the slots of the owners that have changed, in ascending order.
     pub(crate) changed: Vec<usize>,
     /// Singletons that owners have requested and that the batch does not know yet.
     pub(crate) unmet: Vec<&'static dyn State<T>>,
@@ -83,7 +83,7 @@ impl<T: Owner> ChunkOutcome<T> {
         }
     }
 
-    /// Returns whether all that the owners have done is to change in bulk.
+    /// Returns whether the owners have done nothing but change in bulk.
     pub(crate) fn has_only_movers(&self) -> bool {
         let Self { individuals, changed, unmet, waiters, notes, panic, .. } = self;
         let is_rest_empty = unmet.is_empty() && waiters.is_empty() && notes.is_empty() && panic.is_none();

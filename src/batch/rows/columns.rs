@@ -31,7 +31,7 @@ pub(crate) struct Columns<T: Owner> {
     /// The changes that are due in the current tick: the owner's slot, and the number of its target. Empty once these changes
     /// have been made.
     pub(crate) changes_due: Vec<(u32, u32)>,
-    /// The pairs of rows of which only the tags have been exchanged yet. Empty between two ticks.
+    /// The pairs of rows that have exchanged their tags, but not yet their other data. Empty between two ticks.
     exchanges: Vec<(u32, u32)>,
     /// The rows that leave in the current tick.
     pub(crate) leavers: Leavers<T>,
@@ -265,7 +265,7 @@ impl<T: Owner> Columns<T> {
         }
     }
 
-    /// Starts to keep times, and gives every row the time 0. In a bucket of owned states, the seats already contain the times.
+    /// Starts to keep times, and gives every row the time 0. In a bucket with seats, the seats already contain the times.
     pub(crate) fn start_clock(&mut self) {
         if !self.seats.is_empty() {
             return;
@@ -351,7 +351,7 @@ pub(crate) struct RowsMut<'a, T: Owner> {
     pub(crate) current: &'a mut [f64],
     pub(crate) ancestors: &'a mut [f64],
     pub(crate) depth: usize,
-    /// Empty in buckets whose states are not owned.
+    /// Empty in buckets without seats.
     pub(crate) seats: &'a mut [Seat<T>],
 }
 

@@ -65,8 +65,7 @@ impl<T: Owner> Columns<T> {
         }
     }
 
-    /// Marks the row at a slot, which leaves with `tag` and with the data of `seat`. The caller takes care of the map of
-    /// extras.
+    /// Marks the row at a slot, which leaves with `tag` and with the data of `seat`. The caller updates the map of extras.
     pub(crate) fn mark_with(
         &mut self,
         (slot, tag): (usize, Tag),
@@ -111,7 +110,7 @@ pub(crate) fn mark_rows(bucket: u32, tags: &mut [Tag], times: &mut [f64], movers
 
 /// Moving marked rows out of the bucket.
 impl<T: Owner> Columns<T> {
-    /// Moves the leavers to the end of the rows. Afterwards, their list has the order that they have there.
+    /// Moves the leavers to the end of the rows. Afterwards, the list of leavers has the order of these rows.
     pub(crate) fn close_gaps(&mut self, bucket: u32, places: &Places, close: impl Fn(Gaps<'_, T>)) {
         let list = &mut self.leavers.list;
         if !list.is_sorted_by_key(|leaver| leaver.slot) {
@@ -239,8 +238,8 @@ impl LastRows<'_> {
     }
 }
 
-/// Rows of a bucket, and the tail after them. The tail has as many rows as there are leavers in both parts together. So exactly
-/// as many rows of the tail stay as there are leavers before the tail.
+/// Rows of a bucket, and the tail after them. The tail has as many rows as both parts together have leavers. So the number of
+/// rows of the tail that stay is the number of leavers before the tail.
 pub(crate) struct Gaps<'a, T: Owner> {
     bucket: u32,
     places: &'a Places,

@@ -29,7 +29,7 @@ pub(crate) struct Individual<T: Owner> {
     pub(crate) made: u32,
     /// How many active states, counted from the outermost, its callbacks have not left by immediate changes.
     kept: usize,
-    /// The depth of the state in whose `enter` the owner last called a method that acts within the call or `stay`.
+    /// The depth of the state in whose `enter` the owner last called `stay` or a method that acts within the call.
     pub(crate) entering: usize,
     /// Whether `stay` ends its change in bulk (rule 38).
     pub(crate) has_stayed: bool,

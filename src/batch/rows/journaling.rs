@@ -75,7 +75,8 @@ impl Journaling {
         list.clear();
     }
 
-    /// Returns the symbol of a state. `region` is that of its composite, and the index of the region, if a change was made in a region.
+    /// Returns the symbol of a state. If a change was made in a region, `region` contains the symbol of the composite and the
+    /// index of the region.
     fn symbol<T: Owner>(
         &mut self,
         state: &StateRef<T>,

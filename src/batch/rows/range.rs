@@ -132,8 +132,8 @@ impl<'a, T: Owner> Rows<'a, T> {
         self.shared.timers.first_noted(tag.key, by, key).or_else(|| self.noted_elsewhere(slot, by, key))
     }
 
-    /// Writes the numbers that the states with the scope `by` of some owners, from the one at `first` on, have stored under
-    /// `key`. Writes NaN for an owner whose state has stored none.
+    /// For each owner from the slot `first` on, writes the number that the state with the scope `by` has stored under `key`.
+    /// Writes NaN if the state has stored none.
     pub(crate) fn note_each(&self, first: usize, by: Scope, key: u32, numbers: &mut [f64]) {
         let tags = &self.noted.tags[first..first + numbers.len()];
         // The numbers lie far apart. This loop is so short that the processor fetches many at a time.
@@ -147,8 +147,8 @@ impl<'a, T: Owner> Rows<'a, T> {
         }
     }
 
-    /// Replaces the number that a state of the owner at a slot has stored under the same key. Returns `false` if there is none
-    /// that can be replaced during a tick.
+    /// Replaces the number that a state of the owner at a slot has stored under the same key. Returns `false` if there is no
+    /// number that can be replaced during a tick.
     pub(crate) fn replace_note(&self, slot: usize, by: Scope, note: Note) -> bool {
         self.has_timers(slot) && self.shared.timers.replace_first(self.key(slot), by, note)
     }
@@ -297,7 +297,7 @@ impl<'a, T: Owner> Rows<'a, T> {
         }
     }
 
-    /// Reads a part of each piece of data that loading an owner will read.
+    /// Reads a part of each piece of data that loading an owner will read, so that this data is in the cache by then.
     pub(crate) fn look_ahead(&self, slot: usize) -> f64 {
         self.entered_at(slot) + self.shared.timers.next(self.key(slot)).unwrap_or(0.0)
     }

@@ -130,7 +130,7 @@ impl<T: Owner> Store<T> {
         Some(self.rows(place.bucket).view(place.slot(), nowhere))
     }
 
-    /// Returns an owner's current state, if it is an owned state.
+    /// Returns an owner's current state, for editing, if owners in its state have seats.
     pub(crate) fn own_state_mut(&mut self, key: Key) -> Option<&mut StateRef<T>> {
         let place = self.places.get(key)?.get();
         Some(&mut self.buckets[place.bucket as usize].seats.get_mut(place.slot())?.current)
@@ -347,15 +347,15 @@ impl<T: Owner> Store<T> {
         }
     }
 
-    /// Tidies up after owners have moved: forgets states without owners, and drops what is no longer needed.
+    /// Tidies up after owners have moved: forgets states without owners, and drops the values that are no longer needed.
     pub(crate) fn tidy(&mut self, panic: &mut FirstPanic) {
         self.forget_unused();
         self.discarded.drop_all(panic);
         debug_assert!(self.is_whole(), "a batch keeps an owner where it does not belong");
     }
 
-    /// Returns whether columns, places and timers agree, as they must between two calls. Debug builds check this after each
-    /// call, so only some of many buckets and rows are checked.
+    /// Returns whether columns, places and timers agree, as they must between two calls. Debug builds call this function after
+    /// each call for the batch. To keep this fast, only some of many buckets and rows are checked.
     fn is_whole(&self) -> bool {
         let is_at_rest = [&self.arrivals, &self.buckets].map(Vec::len) == [self.states.len(); 2]
             && self.sleepers.is_empty()

@@ -72,8 +72,8 @@ pub struct SavedBucket<O> {
     pub entered_at: Vec<Seconds>,
     /// When the ancestors of the state were entered, row by row, if times are kept.
     pub ancestors_entered_at: Vec<Seconds>,
-    /// The seat of each owner, if the owners are in owned states. In this case, the columns from `previous` to
-    /// `ancestors_entered_at` are empty, and so is `rows`.
+    /// The seat of each owner, if the owners are in owned states or in a state with regions. In this case, the columns from
+    /// `previous` to `ancestors_entered_at` are empty, and so is `rows`.
     pub seats: Vec<SavedSeat>,
     /// The data that only some rows have.
     pub rows: Vec<SavedRow>,

@@ -78,7 +78,7 @@ impl TakenKeys {
     }
 }
 
-/// A place of a key map, `{ value, version }`, as the map reads it, and the two fields of a place.
+/// A value that a key map reads: a place, `{ value, version }`, or one of the two fields of a place.
 #[derive(Clone, Copy)]
 enum SavedSlot {
     /// The place is in use if its version is odd.

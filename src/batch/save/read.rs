@@ -99,7 +99,7 @@ impl<'b, T: Owner> Loading<'b, T> {
 
     fn load(mut self, content: BatchContent<T>) -> Result<Store<T>, LoadError> {
         self.load_states(&content)?;
-        // Every number above the number of owners has the same effect.
+        // Every credit above the number of owners has the same effect.
         let unused_credit = u32::try_from(content.unused_credit).unwrap_or(u32::MAX) as usize;
         self.store.states.unused.candidates = content.unused;
         self.store.states.unused.credit = unused_credit;
@@ -256,8 +256,8 @@ impl<T: Owner> Loading<'_, T> {
         }
     }
 
-    /// Reads the seat of each owner of a bucket. Owners in owned states of the bucket's type, or in the bucket's state with regions,
-    /// stay in it; the others are inserted one by one.
+    /// Reads the seat of each owner of a bucket. Owners in owned states of the bucket's type, or in the bucket's state with
+    /// regions, stay in it; the others are inserted one by one.
     fn load_seats(&mut self, number: u32, bucket: SavedBucket<T>, rows: &[SavedRow]) -> Result<(), LoadError> {
         let of = self.store.states.owned_type(number);
         if of.is_none() {

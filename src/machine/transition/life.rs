@@ -129,7 +129,7 @@ impl<T: Owner> Single<'_, T> {
     }
 
     /// Offers a message to the active states, innermost first, then to the global state, until one of them handles it. After
-    /// each callback, `settle` may carry out its requests. States that they leave are not offered the message.
+    /// each callback, `settle` may carry out its requests. States that these requests leave are not offered the message.
     fn offer(
         &mut self,
         message: &T::Message,
@@ -176,7 +176,7 @@ impl<T: Owner> Single<'_, T> {
         }
     }
 
-    /// Carries out the requests in the queue, of which `first` is the first one. It is a message to oneself.
+    /// Carries out `first`, which is a message to oneself, and then the requests in the queue.
     ///
     /// After each state that declines a message, the requests of its callback are carried out, with the messages among them,
     /// before the message is offered to the next state. So any number of messages may be under way. They are in a list rather
@@ -235,10 +235,10 @@ impl<T: Owner> Single<'_, T> {
         }
     }
 
-    /// Offers a message to the next state. Returns whether it is then to be offered to further states.
+    /// Offers a message to the next state. Returns whether the message must then be offered to further states.
     #[inline(always)]
     fn offer_on(&mut self, offer: &mut Offer, message: &T::Message, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        // States that have been left meanwhile are skipped. The others are where they were when the message was sent.
+        // States that have been left meanwhile are skipped. The other states have the same depths as when the message was sent.
         offer.left = offer.left.min(self.kept);
         let state = if let Some(depth) = offer.left.checked_sub(1) {
             offer.left = depth;
@@ -286,8 +286,8 @@ impl<T: Owner> Single<'_, T> {
         self.move_to(&[]);
     }
 
-    /// Offers a message to the next state in a region, or, after the last one, to the next state outside. Returns whether it is
-    /// then to be offered to further states.
+    /// Offers a message to the next state in a region, or, after the last one, to the next state outside. Returns whether the
+    /// message must then be offered to further states.
     #[cold]
     fn offer_inside_on(
         &mut self,
@@ -330,10 +330,10 @@ impl<T: Owner> Single<'_, T> {
         goes_on
     }
 
-    /// Returns the next state in a region that a message is offered to, and moves to its seat. After the last one, moves back to the
-    /// seat of the machine.
+    /// Returns the next state in a region to which a message is offered, and moves to the seat of this state. After the last one,
+    /// moves back to the seat of the machine.
     ///
-    /// A region's states are those that are active when its turn comes.
+    /// In each region, the message is offered to the states that are active when the region's turn comes.
     fn next_in_regions(&mut self, inside: &mut InsideOffer) -> Option<StateRef<T>> {
         let InsideOffer { regions, levels } = inside;
         // Regions that have been closed meanwhile are skipped.
@@ -365,7 +365,7 @@ impl<T: Owner> Single<'_, T> {
     }
 }
 
-/// To which states a message is still to be offered.
+/// The states to which a message is still to be offered.
 struct Offer {
     /// How many of the active states, from the outermost, have not been offered the message yet.
     left: usize,
@@ -376,7 +376,7 @@ struct Offer {
     kept_outside: usize,
 }
 
-/// To which states in regions a message is still to be offered.
+/// The states in regions to which a message is still to be offered.
 struct InsideOffer {
     regions: RegionOffers,
     /// The regions around the state that was offered the message last, outermost first.
@@ -472,7 +472,7 @@ impl<'s, 'a, T: Owner> Offers<'s, 'a, T> {
 impl<T: Owner> Drop for Offers<'_, '_, T> {
     #[inline]
     fn drop(&mut self) {
-        // After a panic, this may be the seat of a region.
+        // After a panic, the machine may still work on the seat of a region.
         self.single.move_to(&[]);
         self.single.kept = self.single.kept.min(self.kept_outside);
     }

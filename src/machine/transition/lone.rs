@@ -30,10 +30,10 @@ pub(in crate::machine) fn change_lone<'a, T: Owner, S: LoneState<T>>(
 }
 
 /// One owner's change from one flat state to another, while no other request is pending and the steps are not recorded. Its steps
-/// are those of [`OneChange`](super::OneChange), without the work that is not needed here: with its tick, a change takes about 300
-/// instructions rather than 400 between singletons, and 920 rather than 1190 between owned states. A single implementation of both,
-/// with a constant parameter, was also measured: it takes 370 between singletons. Tests with random programs check that both do
-/// the same.
+/// are those of [`OneChange`](super::OneChange), without the work that is not needed here: with its tick, a change takes about
+/// 300 instructions rather than 400 between singletons, and 920 rather than 1190 between owned states. A single implementation of
+/// both, with a constant parameter, was also measured: it takes 370 between singletons. Tests with random programs check that
+/// both do the same.
 struct LoneChange<'c, 'x, T: Owner, S, A> {
     at: A,
     from: S,
@@ -109,8 +109,8 @@ pub(in crate::machine) trait LoneSeat<'a, T: Owner> {
     fn touch(&mut self);
     /// Returns whether the seat was that of a region, and the region has been closed.
     fn is_closed(&self) -> bool;
-    /// Returns the seat, how many changes have been made in it, and how many of its states have stayed active. `None` if it has been
-    /// closed.
+    /// Returns the seat, how many changes have been made in it, and how many of its states have stayed active. `None` if it has
+    /// been closed.
     fn seat(&mut self) -> Option<(&mut Seat<T>, &mut u32, &mut usize)>;
     /// Creates the handle for a callback.
     fn fsm(&mut self) -> Fsm<'_, T>;
@@ -121,7 +121,7 @@ pub(in crate::machine) trait LoneSeat<'a, T: Owner> {
     fn has_changed(&mut self, made: u32) -> bool;
     /// Tells the callbacks and the observer around the change that it has been made.
     fn show(&mut self, cx: &mut T::Context<'_>);
-    /// Forgets what the states of the seat have declared.
+    /// Forgets the declarations of the seat's states.
     fn end_quiet(&mut self);
     /// Calls `act` while the machine works on the seat.
     fn work<R>(&mut self, act: impl FnOnce(&mut Single<'a, T>) -> R) -> R;

@@ -1,4 +1,4 @@
-//! Which path of states a request leads to, and why a request may lead to none.
+//! Finds the path of states to which a request leads, or the reason why the request leads to none.
 
 use alloc::vec::Vec;
 
@@ -70,8 +70,9 @@ impl<T: Owner> Single<'_, T> {
         self.seat.rare.as_ref().map_or(&[], |rare| &rare.stack)
     }
 
-    /// Returns the states that a request leads to, and how many of the outermost ones are active and stay active. Moves to the seat
-    /// in which the change is made: that of the first active state from the target outward, or that of its region (rule 32).
+    /// Returns the states that a request leads to, and how many of the outermost ones are active and stay active. Moves to the
+    /// seat in which the change is made: that of the innermost active state on the path or, if the path goes on in a region of
+    /// this state, that of the region (rule 32).
     pub(super) fn find_route(&mut self, request: &Request<T>) -> Result<(usize, Branch<T>), Misuse> {
         let stack = self.stack();
         match request {
@@ -112,7 +113,7 @@ impl<T: Owner> Single<'_, T> {
         }
     }
 
-    /// Calls [`last_active_in`] with what is active and remembered in the seat.
+    /// Calls [`last_active_in`] with the active and the remembered states of the seat.
     fn last_active_in(&self, composite: &StateRef<T>) -> (StateRef<T>, Memory<T>) {
         let tree = Tree::new(None, self.seat);
         let history = self.seat.rare.as_ref().map_or(&[][..], |rare| &rare.history);
@@ -120,7 +121,7 @@ impl<T: Owner> Single<'_, T> {
     }
 
     /// Returns the states that a change to `to` leads to, and how many of the outermost ones are active and stay active. An
-    /// active state stays if it is on the path, unless it is `left` or one of its descendants (rules 6, 16).
+    /// active state stays if it is on the path, unless it is `left` or a descendant of `left` (rules 6, 16).
     fn route(
         &mut self,
         to: &StateRef<T>,
@@ -154,9 +155,9 @@ impl<T: Owner> Single<'_, T> {
     }
 }
 
-/// Returns `current`, the current state inside `composite`, if there is one, or else the descendant of `composite` that was current
-/// last (rule 16). Returns `composite` itself if it does not keep its history, or if none is recorded. Also returns what was active
-/// last in regions: what is `active` in them now, or what the `history` says.
+/// Returns `current`, the current state inside `composite`, if there is one, or else the descendant of `composite` that was
+/// current last (rule 16). Returns `composite` itself if it does not keep its history, or if none is recorded. Also returns the
+/// states that were active last in regions: first those that are `active` now, then those in `history`.
 pub(crate) fn last_active_in<T: Owner>(
     composite: &StateRef<T>,
     current: Option<&StateRef<T>>,
@@ -173,7 +174,7 @@ pub(crate) fn last_active_in<T: Owner>(
     (last.clone(), active.into_iter().chain(left).collect())
 }
 
-/// Returns the states of a path, as far as they lie in one seat, with what is opened in the regions of the last one. The
+/// Returns the states of a path that lie in one seat, with the branches that are opened in the regions of the last one. The
 /// outermost `kept` states stay active; `around` states lie around the path.
 pub(crate) fn branch<T: Owner>(
     mut path: Path<T>,
@@ -208,8 +209,8 @@ fn below<T: Owner>(path: Path<T>, composite: &StateRef<T>) -> Path<T> {
     path.into_iter().skip_while(|state| state != composite).skip(1).collect()
 }
 
-/// Returns the initial states of the regions of a state. The error says which rule of regions it breaks. `inside` is the path
-/// below the state.
+/// Returns the initial states of the regions of a state. The error says which rule about regions the state breaks. `inside` is
+/// the path below the state.
 fn regions_of<T: Owner>(composite: &StateRef<T>, inside: &[StateRef<T>]) -> Result<Vec<StateRef<T>>, Misuse> {
     let regions = composite.regions();
     let is_initial =

@@ -10,8 +10,8 @@ use crate::owner::{Owner, now};
 use crate::state::StateRef;
 
 impl<T: Owner> Single<'_, T> {
-    /// Asks `can_exit` of all states in the open regions: the last region first, and each from its innermost state outward. Returns
-    /// the first state that refuses.
+    /// Asks `can_exit` of all states in the open regions: the last region first, and each from its innermost state outward.
+    /// Returns the first state that refuses.
     #[cold]
     pub(super) fn guard_of_regions(&mut self, owner: &T, cx: &T::Context<'_>) -> Option<StateRef<T>> {
         for nth in (0..self.seat.regions().count()).rev() {
@@ -29,7 +29,8 @@ impl<T: Owner> Single<'_, T> {
         None
     }
 
-    /// Asks `can_enter` of all states that are entered in regions, in the order of entering. Returns the first state that refuses.
+    /// Asks `can_enter` of all states that are entered in regions, in the order of entering. Returns the first state that
+    /// refuses.
     pub(super) fn guard_of_branches(
         &mut self,
         branches: &[Branch<T>],
@@ -42,8 +43,8 @@ impl<T: Owner> Single<'_, T> {
         })
     }
 
-    /// Runs the exits of all states in the open regions: the last region first, and each from its innermost state outward. Adds to
-    /// `displaced` the regions that an exit has set to another state meanwhile.
+    /// Runs the exits of all states in the open regions: the last region first, and each from its innermost state outward. Adds
+    /// to `displaced` the regions that an exit has set to another state meanwhile.
     #[cold]
     pub(super) fn leave_regions(
         &mut self,
@@ -78,7 +79,7 @@ impl<T: Owner> Single<'_, T> {
     }
 
     /// Opens the regions of the current state, in their order. A region in which a callback of an earlier region has made a
-    /// change stays as it is. Returns whether the state is still active then.
+    /// change stays as it is. Returns whether the current state is still active afterwards.
     #[cold]
     pub(super) fn open_regions(&mut self, branches: &[Branch<T>], owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         self.seat.open(branches.len());
@@ -96,8 +97,8 @@ impl<T: Owner> Single<'_, T> {
         })
     }
 
-    /// Resumes what was active in the regions of the current state when another state was pushed over it. Returns whether the
-    /// current state is still active then.
+    /// Resumes the states that were active in the regions of the current state when another state was pushed over it. Returns
+    /// whether the current state is still active afterwards.
     #[cold]
     pub(super) fn resume_regions(&mut self, regions: Regions<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         let mut suspended = regions.into_seats();
@@ -132,7 +133,8 @@ impl<T: Owner> Single<'_, T> {
         }
     }
 
-    /// Records the current state of a region in the history of its composite, if that composite or a state around it keeps history.
+    /// Records the current state of a region in the history of its composite, if that composite or a state around it keeps
+    /// history.
     fn remember_region(&mut self, composite: &StateRef<T>, nth: usize) {
         let is_kept = self.outer.as_ref().is_some_and(|outer| outer.path().iter().any(|state| state.keeps_history()));
         if let Some(last) = self.seat.current.as_option().filter(|_| is_kept).cloned() {
@@ -141,5 +143,5 @@ impl<T: Owner> Single<'_, T> {
     }
 }
 
-/// What was active last in the regions of composites: a composite, the index of a region, and a state in it.
+/// The states that were active last in regions. Each entry is a composite, the index of a region, and a state in this region.
 pub(crate) type Memory<T> = Vec<(StateRef<T>, usize, StateRef<T>)>;

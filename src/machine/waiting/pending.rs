@@ -135,7 +135,8 @@ impl<T: Owner> Seat<T> {
         }
     }
 
-    /// Returns a timer as data; `None` if no callback has asked for it, or if its state has been left.
+    /// Returns a timer as data; `None` for a note, for a timer that only enters the current state, and for a timer whose state
+    /// has been left.
     fn pending_of(&self, due: Option<f64>, scope: Scope, then: &Then<T>) -> Option<Pending<T>> {
         let is_shown =
             scope != Scope::Left && matches!(then, Then::Change(_) | Then::Send(_) | Then::Repeat(..) | Then::Pop);

@@ -217,8 +217,8 @@ impl<T: Owner> Timer<T> {
         Self { then: core::mem::replace(&mut self.then, Then::Change(StateRef::NONE)), ..*self }
     }
 
-    /// Returns what a timer that is due at the time `now` does. A repeating timer stays, and is due again later (rule 39). Any
-    /// other timer leaves a gap.
+    /// Takes a timer that is due at the time `now` out of a list, and leaves a gap. A repeating timer stays, is due again later,
+    /// and returns the message that it sends now (rule 39).
     fn come_due(&mut self, now: f64) -> Self {
         let Then::Repeat(repeat, span) = &mut self.then else { return self.take() };
         let sent = Self { then: Then::Send(repeat.message.clone()), ..*self };
@@ -247,7 +247,7 @@ impl<T: Owner> Clone for TimerList<T> {
     }
 }
 
-/// Returns the positions of due times, earliest first, and times that are equal but for the errors of sums in ascending order of
+/// Returns the positions of due times, earliest first. Times that differ only by rounding errors are in ascending order of
 /// position. The function sorts due times rather than timers, so that it is compiled once for all types of owners.
 fn earliest_first(mut order: Vec<DueTime<usize>>) -> Vec<usize> {
     order.sort_unstable_by_key(|due| DueTime { at: rounded(due.at), ..*due });
