@@ -23,7 +23,8 @@ pub(crate) struct Act<T: Owner> {
     pub(crate) argument: Formula<T>,
 }
 
-/// What a state does at its entry and when it is left, beside its behavior. Few states have any of it.
+/// What runs in the callbacks of a state besides its behavior: a script, and the actions at the entry and the exit. Few states
+/// have any.
 pub(crate) struct Hooks<T: Owner> {
     pub(crate) enter: Actions<T>,
     pub(crate) exit: Actions<T>,
@@ -56,7 +57,7 @@ impl<T: Owner> Actions<T> {
         }
     }
 
-    /// Returns what a change does that an exit of `state` has requested. Fields of the message are read now; everything else is
+    /// Returns the actions of a change that an exit of `state` requests. Fields of the message are read now; everything else is
     /// read when the change is made.
     pub(crate) fn of_change(self: &Arc<Self>, state: StateRef<T>, message: Option<&T::Message>) -> Action<T> {
         let read = message.filter(|_| self.0.iter().any(|act| act.argument.asks_message()));

@@ -114,8 +114,8 @@ impl<'s, 'a, T: Owner> Block<'s, 'a, T> {
         column
     }
 
-    /// Replaces the numbers that the state has stored for the owners of `asked` under `key`. Returns the lanes of the owners whose
-    /// number cannot be replaced here.
+    /// Replaces the numbers that the state has stored for the owners of `asked` under `key`. Returns the lanes of the owners
+    /// whose number cannot be replaced here.
     pub(crate) fn replace_notes(&mut self, asked: Lanes, key: u32, numbers: &[f64; LANES]) -> Lanes {
         self.fsm.machines().0.replace_notes(self.base, asked, key, numbers)
     }

@@ -56,8 +56,9 @@ impl<T: Owner> Built<T> {
     }
 }
 
-/// Builds the graph. A state of `before` stays the same state if its constant part (name, parent, initial children, region, history) has
-/// not changed. A state that is gone from the file stays as long as it is in use, and gets an exit for its owners.
+/// Builds the graph. A state of `before` stays the same state if its constant part (name, parent, initial children, region,
+/// history) has not changed. A state that is gone from the file stays as long as it is in use, and gets an exit for its
+/// owners.
 pub(crate) fn build<T: Owner>(
     checked: Checked<'_>,
     vocabulary: &Vocabulary<T>,
@@ -412,7 +413,7 @@ impl<T: Owner> Builder<'_, T> {
             None => Opening::new(exit.after(), nth, self.vocabulary),
         };
         let actions = exit.actions.is_some().then(|| Arc::new(self.actions(&exit.actions, exit.on())));
-        // The exit for several messages has one cooldown.
+        // An exit for several messages has only one cooldown.
         if exit.cooldown().is_some() && !exit.is_same {
             self.number = self.next_number(of, exit.to);
         }

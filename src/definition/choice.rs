@@ -17,7 +17,7 @@ pub(crate) enum Choice<T: Owner> {
 /// The score or the weight of an exit.
 pub(crate) struct Ranking<T: Owner> {
     pub(crate) formula: Formula<T>,
-    /// Whether it has been logged that the result is not a number.
+    /// Whether it has been logged that the result is not a score or weight.
     pub(super) is_told: AtomicBool,
 }
 
@@ -28,12 +28,12 @@ impl<T: Owner> Ranking<T> {
 }
 
 impl<T: Owner> Choice<T> {
-    /// Returns the number of an exit that gives none.
+    /// Returns the score or weight of an exit for which the file gives none.
     pub(super) fn otherwise(&self) -> f64 {
         if let Self::Random(_) = self { 1.0 } else { 0.0 }
     }
 
-    /// Whether an exit with this number can be taken.
+    /// Whether an exit with this score or weight can be taken.
     pub(super) fn takes(&self, rank: f64) -> bool {
         match self {
             Self::Best => !rank.is_nan(),
@@ -41,8 +41,8 @@ impl<T: Owner> Choice<T> {
         }
     }
 
-    /// Returns the index of the exit that is chosen, from the scores or weights of the exits. `luck` is from 0 to below 1. It is replaced by a number that does not depend
-    /// on this choice, for the next one.
+    /// Returns the index of the exit that is chosen, from the scores or weights of the exits. `luck` is a random number from 0 to
+    /// below 1. It is replaced by a number that does not depend on this choice, for the next choice.
     pub(super) fn next(&self, ranks: impl ExactSizeIterator<Item = f64> + Clone, luck: &mut f64) -> usize {
         match self {
             Self::Best => {

@@ -39,7 +39,7 @@ pub(crate) type Random<T> = Arc<dyn Fn(&mut T, &mut <T as Owner>::Context<'_>) -
 /// Returns whether a message is of a certain kind.
 pub(crate) type MessageKind<T> = Arc<dyn Fn(&<T as Owner>::Message) -> bool + Send + Sync>;
 
-/// Does something with an owner. It gets a number.
+/// Runs an action on an owner. The number is the argument of the action.
 pub(crate) type ActionFn<T> = Arc<dyn Fn(&mut T, f64, &mut <T as Owner>::Context<'_>) + Send + Sync>;
 
 /// Writes a value of an owner.

@@ -189,7 +189,7 @@ impl<T: Owner> Compiler<'_, T> {
         let inner = |operand| self.formula(operand);
         Some(match operand {
             Operand::Number(number) => Formula::Number(*number),
-            // Only the new value of a flag is true or false.
+            // `true` and `false` occur only as the new value of a flag.
             Operand::Bool(is) => Formula::Number(f64::from(u8::from(*is))),
             Operand::Value(name) => Formula::Value(self.number(name)?),
             Operand::Field(name) => Formula::Field(self.vocabulary.field_of(self.message?, &name.text)?.number()?),

@@ -72,7 +72,7 @@ pub(super) struct Formulas<T: Owner> {
 }
 
 impl<T: Owner> Test<T> {
-    /// Returns what follows the test.
+    /// Returns the target that follows the test.
     #[inline]
     fn next(&self, yes: bool) -> Target {
         if yes { self.yes } else { self.no }
@@ -251,8 +251,9 @@ impl<T: Owner> Probe<T> {
             Self::TimeAndNumber(op, right) => {
                 compared_since(moment.entered_at(), now::<T>(cx), *op, right.read(owner, cx))
             }
-            // A draw changes the owner, so the callers answer these two: `Condition::holds` both, and `ask` a `Chance`. A state
-            // with a `Rate` in a condition evaluates its conditions for one owner at a time. `holds` answers the others.
+            // These probes do not get here. A draw changes the owner, so the callers answer the first two: `Condition::holds`
+            // answers both, and `ask` answers `Chance`. A state with a `Rate` evaluates its conditions for one owner at a time.
+            // `Probe::holds` answers the other three.
             Self::Chance(..) | Self::Rate(..) | Self::Flag(_) | Self::Number(..) | Self::Time(..) => {
                 (Answered::Script, false)
             }

@@ -125,7 +125,7 @@ impl<'g, T: Owner> Decider<'g, T> {
         when.holds(owner, cx, &self.moment(fsm, opened), record).then_some(opened)
     }
 
-    /// Returns the moment at which the condition of an exit is evaluated that opened this number of seconds after the entry.
+    /// Returns the moment at which the condition of an exit is evaluated. The exit opened `opened` seconds after the entry.
     #[inline]
     pub(super) fn moment<'m, 'f>(&'m self, fsm: &'m Fsm<'f, T>, opened: f64) -> Moment<'m, 'f, T> {
         Moment {
@@ -188,8 +188,8 @@ impl<'g, T: Owner> Decider<'g, T> {
         Self::opened(exit, after, entered_at, cx, record)
     }
 
-    /// Returns how many seconds after the entry into the state an exit opened that opens `after` seconds after it. `None` if it is
-    /// not open yet.
+    /// Returns `after` if an exit that opens `after` seconds after the entry into the state is open. `None` if it is not open
+    /// yet.
     #[inline]
     fn opened(
         exit: &Exit<T>,
@@ -204,7 +204,7 @@ impl<'g, T: Owner> Decider<'g, T> {
         is_open.then_some(after)
     }
 
-    /// Returns the result of asking for a change.
+    /// Asks the guards about a change, and returns the result.
     #[inline]
     fn pass(
         &self,
@@ -249,8 +249,8 @@ impl<'g, T: Owner> Decider<'g, T> {
         self.taken_or_superseded(change.is_own, fsm)
     }
 
-    /// Returns why an exit does not lead out of an active state: the state is final, or cannot be left. `at` is its index among the
-    /// active states.
+    /// Returns why an exit does not lead out of an active state: the state is final, or cannot be left. `at` is its index
+    /// among the active states.
     pub(super) fn refuses(
         &self,
         state: &StateRef<T>,
@@ -498,8 +498,8 @@ struct AskedChange<'e, T: Owner> {
     is_already_there: bool,
     /// How many states the change leaves, counted from the innermost one. 0 if `among_regions` has them.
     left: usize,
-    /// The states that the change leaves while regions are open, in the order in which it leaves them, as indices among the active
-    /// states.
+    /// The states that the change leaves while regions are open, in the order in which it leaves them, as indices among the
+    /// active states.
     among_regions: Option<Box<[usize]>>,
     /// Which states of the exit's route the change enters.
     entered: Range<usize>,
@@ -533,8 +533,8 @@ impl<'e, T: Owner> AskedChange<'e, T> {
         let is_own = path.clone().next_back().is_some_and(|current| state.is(current));
         let is_active = |index| path.clone().any(|active| graph.index_of(active) == Some(index));
         let is_already_there = !is_own && !exit.restarts && exit.to != state.fixed.index && is_active(exit.to);
-        // A change leaves and enters all states below those that the old and the new path share (rule 6). The target itself is
-        // always entered.
+        // A change leaves and enters all states below the states that the old and the new path share (rule 6). The target
+        // itself is always entered.
         let around = &exit.route[..exit.above];
         let kept =
             path.clone().zip(around).take_while(|(active, index)| graph.index_of(active) == Some(**index)).count();
@@ -551,15 +551,15 @@ impl<'e, T: Owner> AskedChange<'e, T> {
         }
     }
 
-    /// Like `of`, for an owner with open regions (rule 32). The change leaves what is active in the innermost state around the target
-    /// that stays. If that state has regions, it leaves only what is active in the target's region.
+    /// Like `of`, for an owner with open regions (rule 32). The change leaves the active states inside the innermost
+    /// state around the target that stays. If that state has regions, it leaves only the active states in the target's region.
     #[cold]
     fn among_regions(exit: &'e Exit<T>, decider: &Decider<'_, T>, fsm: &Fsm<'_, T>) -> Self {
         let Decider { state, graph, .. } = decider;
         let find = |index| graph.state(index, &state.shared);
         let active = active(fsm);
         let is_own = is_innermost(state, &active);
-        // For the states of other regions, the exit is like one of a state around them.
+        // From the view of other regions, the exit is like an exit of a state around them.
         let is_outer = !is_own || !graph.path_of(state.fixed.index).contains(&exit.to);
         let is_active = active.iter().any(|active| graph.index_of(active) == Some(exit.to));
         let is_already_there = is_outer && !exit.restarts && exit.to != state.fixed.index && is_active;

@@ -41,7 +41,7 @@ impl<T: Owner> DefinedState<T> {
     #[inline]
     fn run(&self, at: Here<'_, T>, hook: Hook, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) -> Used {
         match &at.node.content.hooks {
-            // In an update, only scripts run. Without them, no tick looks for any.
+            // In an update, only scripts run. Without the feature `script`, there are none.
             Some(hooks) if hook != Hook::Update || cfg!(feature = "script") => {
                 self.run_hooks(hooks, at, hook, owner, fsm, cx)
             }
@@ -299,7 +299,7 @@ impl<T: Owner> DefinedState<T> {
 }
 
 impl<T: Owner> DefinedState<T> {
-    /// Returns the behavior of a state from a file, if a callback of the state calls this and nothing else.
+    /// Returns the behavior of a state from a file, if the state does nothing in this callback except call its behavior.
     pub(crate) fn delegate(state: &dyn State<T>, callback: Callback) -> Option<StateRef<T>> {
         state.downcast_ref::<Self>()?.with(|Here { node, .. }| {
             let content = &node.content;
@@ -464,7 +464,8 @@ impl<T: Owner> State<T> for DefinedState<T> {
     // `is_passive` stays false for all states: its answer must not change, and a reload may give this state something to do.
 
     /// Calls the behavior's `update_all`, and then evaluates each condition for up to 64 owners at a time. States with scripts,
-    /// with chances per second, with cooldowns or with a choice evaluate their conditions for one owner after another.
+    /// with chances per second, with a choice, with `at`, or with an exit that does more than change to a state (a cooldown,
+    /// actions, a way back) evaluate their conditions for one owner after another.
     fn update_all(&self, owners: &mut [T], fsm: &mut FsmSlice<'_, T>, cx: &mut T::Context<'_>) {
         self.with(|at| {
             let Node { content, gone, can_rest, .. } = at.node;

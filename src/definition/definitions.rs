@@ -274,7 +274,7 @@ impl<T: Owner> Definitions<T> {
     }
 
     /// Like [`reload`](Self::reload), but reads the text from a file. Scripts and linked files are looked for in the same folder
-    /// as before, even if this file is in another one.
+    /// as before, even if this file is in another folder.
     ///
     /// # Errors
     ///

@@ -25,8 +25,8 @@ use crate::state::StateRef;
 pub struct ExitReport {
     /// The name of the state in which the exit is written: the owner's current state, one of its ancestors, or the global state.
     pub of: String,
-    /// The name of the state to which the exit leads. For an exit that leads back, this is the innermost state that it would enter
-    /// or resume now, or `back`, `pop` or `resume` if there is none.
+    /// The name of the state to which the exit leads. For an exit that leads back, this is the innermost state that it would
+    /// enter or resume now, or `back`, `pop` or `resume` if there is none.
     pub to: String,
     /// The message that the exit waits for, if it waits for one.
     pub on: Option<String>,
@@ -224,8 +224,8 @@ impl<T: Owner> Definition<T> {
     /// Like [`explain`](Self::explain), for the current state of the owner's machine, with the real time in each active state.
     /// The exits of a state with `every` are not tried while the state waits for its turn, except those that wait for a message.
     ///
-    /// The exits of states in [regions](crate::State::regions) are reported region by region. Each region can take an exit of its own,
-    /// unless an exit before it leads out of the state whose region it is.
+    /// The exits of states in [regions](crate::State::regions) are reported region by region. Each region can take an exit of
+    /// its own, unless an exit before it leads out of the state whose region it is.
     ///
     /// Outside of a callback, get the handle from [`StateMachine::with`](crate::StateMachine::with). If the random number
     /// generator is in the owner, each `chance` changes the owner. To avoid this, pass a clone of the owner.
@@ -414,7 +414,7 @@ impl<'e, T: Owner> Explainer<'e, '_, '_, T> {
     /// Reports the exits that wait for a message, or only the exits that wait for `message` if it is given.
     fn messages(&mut self, message: Option<&T::Message>) {
         let fsm = self.fsm;
-        // The states around those at hand, and the messages that have been handled inside each of them.
+        // The last state and its ancestors, each with the messages that have been handled inside it.
         let mut around: Vec<(&StateRef<T>, HashSet<&str>)> = Vec::new();
         let mut states = fsm.active_states();
         let mut handled = HashSet::new();

@@ -107,7 +107,7 @@ pub(crate) struct Fixed<T: Owner> {
     pub(crate) initial: Option<usize>,
     /// The initial states of its regions.
     pub(crate) regions: Box<[usize]>,
-    /// In which region of its parent it lies.
+    /// The index of its region among the regions of its parent.
     pub(crate) region: usize,
     pub(crate) keeps_history: bool,
     /// The first instance of the state.
@@ -161,12 +161,12 @@ pub(crate) struct Exit<T: Owner> {
     /// The states that are entered if none of them is active: the path to the target, its initial descendants, and the states in
     /// the other regions around it.
     pub(crate) route: Box<[usize]>,
-    /// The state that is reported as the target then.
+    /// The state that is reported as the target of such a change.
     pub(crate) innermost: usize,
     /// How many states of the route are ancestors of the target.
     pub(crate) above: usize,
     pub(crate) opens: Opening<T>,
-    /// Whether it leads to the state `to`, or to states that the machine remembers.
+    /// How the exit leads to its target: to the state `to`, or to states that the machine remembers.
     pub(crate) leads: Leads,
     /// Whether it leads to the state `to`, and does nothing else when it is taken.
     pub(crate) is_plain: bool,

@@ -1,4 +1,4 @@
-//! What only definitions need from a machine and its handle: times of entry, the handle for guards, and a machine for
+//! The parts of a machine and its handle that only definitions need: times of entry, the handle for guards, and a machine for
 //! explanations.
 
 use crate::fsm::{Fsm, Machines, Order, Request, View, time_or_zero};

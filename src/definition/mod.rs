@@ -1,9 +1,9 @@
 //! Machines from files that a designer edits.
 //!
-//! A file says which states there are, what each state does, and under which conditions an owner changes from one to another.
-//! The file uses words for values, behaviors and messages. The game defines these words in code, in a [`Vocabulary`]. A
-//! [`Definition`] is made from the file and the vocabulary, and serves any number of owners. Its states are ordinary states, for
-//! a [`StateMachine`] and for a batch, and can be mixed with states that are written in Rust.
+//! A file says which states there are, what each state does, and under which conditions an owner changes from one state
+//! to another. The file uses words for values, behaviors and messages. The game defines these words in code, in a
+//! [`Vocabulary`]. A [`Definition`] is made from the file and the vocabulary, and serves any number of owners. Its states are
+//! ordinary states, for a [`StateMachine`] and for a batch, and can be mixed with states that are written in Rust.
 //!
 //! ```toml
 //! initial = "wander"
@@ -117,7 +117,9 @@ use build::Built;
 use graph::{Graph, SharedGraph};
 
 /// A machine from a file: its states, what they do, and the exits between them.
-/// One definition serves any number of owners. This type is a handle: a clone of it is a handle to the same definition. When all handles are dropped, the machines in the states of the definition continue.
+///
+/// One definition serves any number of owners. This type is a handle: a clone of it is a handle to the same definition. Machines
+/// that are in states of the definition continue after all handles have been dropped.
 ///
 /// # Order of calls
 ///
@@ -125,9 +127,9 @@ use graph::{Graph, SharedGraph};
 /// file: the first one that is open, whose condition holds and that no guard refuses is taken. [A page](crate::docs::definitions)
 /// describes what a file can contain. Numbers without a unit are seconds by [`Owner::now`].
 ///
-/// No mistake in a file panics: [`parse`](Self::parse), [`load`](Self::load) and [`reload`](Self::reload) return an error that lists
-/// all mistakes. A panic in a behavior, or in a function of the [`Vocabulary`], reaches the caller, as one in a callback does
-/// ([rule 22](crate::docs::semantics#rule-22)).
+/// No mistake in a file panics: [`parse`](Self::parse), [`load`](Self::load) and [`reload`](Self::reload) return an error
+/// that lists all mistakes. A panic in a behavior, or in a function of the [`Vocabulary`], reaches the caller, as one in a
+/// callback does ([rule 22](crate::docs::semantics#rule-22)).
 ///
 /// # Examples
 ///
@@ -338,8 +340,8 @@ impl<T: Owner> Definition<T> {
         Arc::strong_count(&self.inner) > 1 || has_states() || has_gone()
     }
 
-    /// Builds the replacement for the loaded definition. It calls code of the game, which may use the definition, so it holds no
-    /// lock meanwhile.
+    /// Builds the replacement for the loaded definition. It calls code of the game, which may use the definition, so it must
+    /// not hold the lock.
     fn rebuild(&self, checked: Checked<'_>, beside: Option<FilesBeside>) -> Result<Rebuilt<T>, Problems> {
         let inner = &*self.inner;
         let before = inner.shared.load();
@@ -367,7 +369,7 @@ impl<T: Owner> Definition<T> {
     }
 
     /// Like [`reload`](Self::reload), but reads the text from a file. Scripts and linked files are looked for in the same folder
-    /// as before, even if this file is in another one.
+    /// as before, even if this file is in another folder.
     ///
     /// # Errors
     ///

@@ -22,7 +22,7 @@ pub(crate) struct Moment<'m, 'f, T: Owner> {
     pub(crate) message: Option<&'m T::Message>,
     /// How many seconds after the entry into its state the exit opened.
     pub(crate) opened: f64,
-    /// What the state's scripts have used for the owner, if this is counted.
+    /// How much the state's scripts have used for the owner, if it is counted.
     #[cfg(feature = "script")]
     pub(crate) usage: Option<&'m Usage>,
 }

@@ -25,7 +25,8 @@ pub(crate) enum Opening<T: Owner> {
     Cooled(Box<Cooldown<T>>),
 }
 
-/// The time after an exit was taken in which it is not taken again, for each owner, whatever states it is in.
+/// The cooldown of an exit. After an owner has taken the exit, the owner does not take it again for this time, even if it leaves
+/// the state in the meantime.
 pub(crate) struct Cooldown<T: Owner> {
     pub(crate) opens: Opening<T>,
     pub(crate) written: Box<str>,
@@ -43,7 +44,7 @@ pub(crate) struct KeptTime<T: Owner> {
 
 /// The length of a duration, or the time between two turns of a state.
 pub(crate) enum Interval<T: Owner> {
-    /// A fixed number of seconds. With such an `every`, the turns come at multiples of it after the entry into the state.
+    /// A fixed number of seconds. For an `every`, the turns come at multiples of this number after the entry into the state.
     Fixed(f64),
     /// A random length, which is drawn each time.
     Drawn(Drawn, Random<T>),
@@ -77,8 +78,8 @@ impl<T: Owner> Opening<T> {
 }
 
 impl<T: Owner> Cooldown<T> {
-    /// Notes that the exit is taken. The noted time is on the clock. It is the time of this call, except for a cooldown that is
-    /// random or a value of the game: by as much as this one is longer than the shortest, the noted time is later.
+    /// Notes when the exit was taken, as a time of the clock. For a cooldown that is random or a value of the game, the noted
+    /// time is later, by the difference between this cooldown and the shortest one.
     pub(crate) fn begin(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
         let longer = self.time.seconds(owner, cx) - self.shortest();
         fsm.note(SavedNote::Cooldown(self.number).key(), now::<T>(cx) + longer);

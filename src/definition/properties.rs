@@ -26,8 +26,8 @@ pub(crate) enum Rule<T: Owner> {
     },
 }
 
-/// The state of the [properties](Definition::check_properties) for one owner: which ones it has violated, and for which ones it
-/// has some time left.
+/// The state of the [properties](Definition::check_properties) for one owner: which properties the owner has violated, and since
+/// when each property with `within` has waited for `reach`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PropertyWatch {
     /// The version of the definition's graph.
@@ -51,8 +51,9 @@ struct Watched {
 }
 
 impl<T: Owner> Definition<T> {
-    /// Checks the properties of the file for an owner whose tick ends now. Returns the names of the properties that it violates now
-    /// for the first time, and logs a warning for each of them. `watch` belongs to the owner. Nothing else is changed.
+    /// Checks the properties of the file for an owner whose tick ends now. Returns the names of the properties that it
+    /// violates now for the first time, and logs a warning for each of them. `watch` belongs to the owner. Nothing else is
+    /// changed.
     ///
     /// Call it in [`Owner::after_update`], for example only in debug builds: see [rule
     /// 34](crate::docs::semantics#rule-34). After a reload of the file, all properties count as not violated.

@@ -16,7 +16,7 @@ pub(crate) trait Record {
     #[inline]
     fn waited(&mut self, _written: &str, _after: f64, _time: f64, _is_open: bool) {}
 
-    /// Called when an exit is closed for `_left` more seconds, because it was taken, or because of a time of the clock.
+    /// Called when an exit is closed for `_left` more seconds because of its cooldown or its `at`.
     #[inline]
     fn closed(&mut self, _written: &str, _left: f64) {}
 

@@ -1,4 +1,4 @@
-//! Runs the machine of a file with given values in place of a game's, to show that a finding of the proof really happens.
+//! Runs the machine of a file with given values instead of the game's, to show that a finding of the proof really happens.
 
 use std::collections::{BTreeMap, HashMap};
 use std::iter;
@@ -59,9 +59,9 @@ struct Actor {
     changes: Vec<WitnessChange>,
     /// The indices of the exits that were taken in this tick.
     taken: Vec<usize>,
-    /// What each random number is in this tick.
+    /// The value of each random number in this tick.
     chance: Option<f64>,
-    /// Whether another random number was drawn.
+    /// Whether a random number was drawn in a tick without a `chance`.
     has_drawn: bool,
 }
 
@@ -97,7 +97,7 @@ impl MachineReplay {
             let whens = state.exits.iter_mut().map(|exit| (exit.on.as_ref().map(|on| on.text.clone()), &mut exit.when));
             for (message, when) in whens.chain([(None, &mut state.enter_when)]) {
                 if let Some(When::Script(script)) = when.as_deref() {
-                    // What the script would answer is unknown, so its condition counts as false.
+                    // The answer of the script is unknown, so its condition counts as false.
                     let span = script.span.clone();
                     let never = When::Expr { expr: Expr::Bool(false), text: "false".into(), span };
                     *when = Some(Box::new(never));

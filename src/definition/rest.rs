@@ -1,4 +1,5 @@
-//! For how long an owner has nothing to do: until the next turn of its state (`every`), or until an exit opens (`after`).
+//! Determines for how long an owner has nothing to do: until the next turn of its state (`every`), or until an exit opens
+//! (`after`).
 //!
 //! A state notes for each owner when its next turn comes, in seconds since the entry into the state. An owner sleeps (rule 26)
 //! if no state on its path does anything in a tick, and if each exit opens at least [`SHORTEST_REST`] later or is tried only at
@@ -53,7 +54,7 @@ impl<T: Owner> DefinedState<T> {
         Some(EveryTurn { entered_at: entered_at_depth(&view, Some(depth)), after })
     }
 
-    /// Returns the owners of a block that have their turn now, and those for which no turn is noted.
+    /// Returns the owners of a block that have their turn now, and the owners for which no turn is noted.
     #[inline]
     pub(crate) fn turns(&self, block: &mut Block<'_, '_, T>, now: f64) -> (Lanes, Lanes) {
         let all = block.all();
@@ -64,7 +65,7 @@ impl<T: Owner> DefinedState<T> {
         };
         let (entries, notes) = (block.entries(all), block.notes(depth, SavedNote::Turn.key()));
         let turn = |(&entered_at, &after)| EveryTurn { entered_at, after };
-        // A turn that is not noted does not compare, and so does not lie ahead.
+        // A turn that is not noted is NaN, so it does not lie ahead.
         let stirring = all & !lanes(entries.iter().zip(&notes).map(turn), &mut 0, |turn| turn.is_ahead(now));
         let unnoted = each(stirring).filter(|lane| notes[*lane].is_nan()).fold(0, |unnoted, lane| unnoted | 1 << lane);
         (stirring & !unnoted, unnoted)

@@ -35,8 +35,8 @@ impl<T: Owner> NamedStates<T> for Defined<T> {
     }
 
     /// Hashes the parts of each state that decide when its exits open and its turns come, and so which owners may sleep: its
-    /// nesting, behaviors, script, `every`, `enter_when` and exits. Of a script, only the name of its file is included: an owner in
-    /// a state with a script sleeps only between turns, whatever the script does.
+    /// nesting, behaviors, script, `every`, `enter_when` and exits. Of a script, only the name of its file is included: an
+    /// owner in a state with a script sleeps only between turns, whatever the script does.
     fn hash(&self, hasher: &mut dyn Hasher) {
         hasher.write(self.prefix.as_bytes());
         let mut text = String::new();

@@ -134,7 +134,7 @@ impl<T: Owner> Script<T> {
         })
     }
 
-    /// Answers a condition. `usage` is what the scripts of the state have used for the owner. It is `None` where nothing is
+    /// Answers a condition. `usage` is how much the scripts of the state have used for the owner. It is `None` where nothing is
     /// counted: for an `enter_when` (a count that all owners share would depend on their order), for the exits at the end of a
     /// linked machine, and in an explanation.
     pub(crate) fn holds(&self, owner: &T, cx: &T::Context<'_>, time_in_state: f64, usage: Option<&Usage>) -> bool {

@@ -48,7 +48,7 @@ pub struct Watch<T: Owner> {
     concerned: Concerned,
 }
 
-/// The files and links that belong to a definition. [`Concerned::of`] finds them, and each event about them finds them again.
+/// The files and links that belong to a definition. [`Concerned::of`] finds them, and runs again after each event about them.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Concerned {
     /// The definition's own file, and the files that it names. The set contains two paths of each file: one with all links
@@ -164,7 +164,7 @@ impl Concerned {
     }
 }
 
-/// Returns the scripts and the files that a text names, and those that the files named in it name.
+/// Returns the scripts and the files that a text names, and the ones that these files name in turn.
 fn named_in(text: &str, folder: &Path) -> Vec<PathBuf> {
     let library = Library::of(text, Some(&FilesBeside::Folder(folder.into())));
     // This also finds the scripts of a file with mistakes, so that saving a script reloads the file.

@@ -1,4 +1,4 @@
-//! What exits and states do beside behaviors, in its written form: actions of the game, and values that are set.
+//! The actions of exits and states in their written form: actions of the game, and values that are set.
 
 use std::fmt;
 use std::ops::Range;

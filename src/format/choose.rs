@@ -1,4 +1,4 @@
-//! How a state chooses among exits whose conditions hold, and the number by which it does.
+//! How a state chooses among exits whose conditions hold, and the score or weight by which it chooses.
 
 use std::fmt;
 use std::ops::Range;
@@ -21,7 +21,7 @@ pub enum Choose {
 impl Choose {
     pub(crate) const ALL: [Self; 3] = [Self::First, Self::Best, Self::Random];
 
-    /// Returns the key of the number that an exit of such a state may have.
+    /// Returns the key of the score or weight that an exit of such a state may have.
     pub(crate) fn key(self) -> &'static str {
         match self {
             Self::Random => "weight",
@@ -44,7 +44,7 @@ impl fmt::Display for Choose {
 /// The number of an exit in its written form: its `score` or its `weight`.
 #[derive(Clone, PartialEq)]
 pub(crate) struct Rank {
-    /// How the state chooses that has the exit.
+    /// How the state of the exit chooses.
     pub(crate) by: Choose,
     pub(crate) operand: Operand,
     pub(crate) span: Range<usize>,

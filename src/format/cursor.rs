@@ -79,7 +79,7 @@ impl Cursor {
         let keys = header.map_or(&[][..], |header| &header.keys);
         if let Some(of) = header.and_then(|header| header.header.as_ref()).filter(|of| byte <= of.span.end) {
             let before = keys.iter().take_while(|key| key.span().start < byte);
-            // The last key only up to the position.
+            // Of the last key, only the text up to the position counts.
             let written =
                 |key: &Key<'_>| text[key.span().start..byte.min(key.span().end)].trim_matches(['"', '\'']).to_owned();
             cursor.table = before.map(written).collect();

@@ -37,7 +37,7 @@ pub(crate) enum Expr {
         per_second: bool,
         span: Range<usize>,
     },
-    /// A flag in a message. The name is without `message.`.
+    /// A flag in a message. The name does not include the prefix `message.`.
     FieldFlag(Name),
     /// Whether the state with this name is active.
     In(Name),

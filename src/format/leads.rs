@@ -12,9 +12,9 @@ pub enum Leads {
     Back,
     /// It suspends the active states, and enters the state that it names on top of them (`push`).
     Push,
-    /// It leaves the active states, and goes on with those that were suspended last (`pop`).
+    /// It leaves the active states, and resumes the states that were suspended last (`pop`).
     Pop,
-    /// It goes on where the state that it names was left last (`resume`).
+    /// It enters the state that it names, and the states in it that were active last (`resume`).
     Resume,
 }
 

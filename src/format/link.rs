@@ -32,7 +32,7 @@ pub(crate) struct Linker<'a, 'i> {
     files: HashMap<PathBuf, Result<Rc<[Draft<'i>]>, String>>,
     /// The machines of other files that have been checked, or the first mistake in a machine.
     linked: HashMap<LinkKey, Result<Draft<'i>, String>>,
-    /// The machines with all their linked machines. One that cannot be linked, because its ticks have no length, is missing.
+    /// The machines that have been put together, each with its linked machines inside.
     wholes: HashMap<LinkKey, Draft<'i>>,
     /// How many states links may still add.
     left: usize,
@@ -41,7 +41,7 @@ pub(crate) struct Linker<'a, 'i> {
 /// The file of a machine, its index there, and the bits of the tick rate of the file with the link.
 type LinkKey = (PathBuf, usize, Option<u64>);
 
-/// A machine whose links are being resolved: its place, and the links that lead to it.
+/// A machine whose links are being resolved: its place, and the machines through which links lead to it.
 struct At<'t, 'i> {
     file: &'t Path,
     machines: &'t [Draft<'i>],

@@ -11,7 +11,7 @@ pub(crate) enum Operand {
     Number(f64),
     Bool(bool),
     Value(Name),
-    /// A field of the message that an exit waits for, without `message.`.
+    /// A field of the message that an exit waits for. The name does not include the prefix `message.`.
     Field(Name),
     TimeInState(Range<usize>),
     /// The time in the state with this name.

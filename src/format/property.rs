@@ -1,4 +1,4 @@
-//! Properties: what a file says must hold of its machine at the end of each tick (rule 34).
+//! Properties: rules that a file sets for its machine. They are checked at the end of each tick (rule 34).
 
 use super::duration::Duration;
 use super::expression::When;
@@ -11,7 +11,7 @@ pub(crate) struct Property<D = Duration> {
     pub(crate) rule: PropertyRule<D>,
 }
 
-/// What a property says.
+/// The rule of a property.
 #[derive(Clone)]
 pub(crate) enum PropertyRule<D = Duration> {
     /// The condition does not hold at the end of any tick.

@@ -84,7 +84,7 @@ impl Survey {
         &self.keys
     }
 
-    /// Returns the files that the file links to, and the files that those link to, as paths relative to the folder, whether
+    /// Returns the files that the file links to, directly or through other files, as paths relative to the folder, whether
     /// they exist or not.
     #[must_use]
     pub fn links(&self) -> &[PathBuf] {

@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 pub struct Words {
     /// The values that conditions can read, and whether each is a number or a flag.
     pub values: BTreeMap<String, ValueKind>,
-    /// The least and the greatest number of those values whose range the game says.
+    /// The ranges of values, by name: the least and the greatest number.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub ranges: BTreeMap<String, (f64, f64)>,
     /// The behaviors, each with the JSON Schema of its parameters; `None` if it has no parameters.

@@ -15,7 +15,7 @@ use crate::owner::{Label, Owner};
 /// An exit that holds.
 struct Candidate<'e, T: Owner> {
     exit: &'e Exit<T>,
-    /// The index of the exit among those that are tried.
+    /// The index of the exit among the exits that are tried.
     nth: usize,
     rank: f64,
 }

@@ -17,8 +17,8 @@ use crate::machine::transition::regions::Memory;
 use crate::owner::Owner;
 use crate::state::StateRef;
 
-/// The change of an exit that leads back, or on top of the current state, for one owner. The rules are those of the request that
-/// it makes (rules 9, 15, 16 and 32).
+/// The change of an exit that leads back, or on top of the current state, for one owner. The change
+/// follows the rules of the request that the exit makes (rules 9, 15, 16 and 32).
 pub(crate) struct Recalled<T: Owner> {
     /// The innermost state that is entered or resumed.
     pub(crate) target: StateRef<T>,
@@ -42,7 +42,7 @@ pub(super) fn is_innermost<T: Owner>(state: &DefinedState<T>, active: &[&StateRe
     active.iter().any(|active| state.is(active) && !has_inner(active))
 }
 
-/// Returns which of the active states lie in a state or are this state, innermost first.
+/// Returns the active states that are the state `of` or lie in it, innermost first.
 fn inside<T: Owner>(of: &StateRef<T>, active: &[&StateRef<T>]) -> Indices {
     let is_inside =
         |at: &usize| iter::successors(Some(active[*at].clone()), |state| state.parent()).any(|on| on == *of);
@@ -50,8 +50,8 @@ fn inside<T: Owner>(of: &StateRef<T>, active: &[&StateRef<T>]) -> Indices {
 }
 
 /// Returns how many of the first `above` states of a path stay active when a change leads along the path, and which active states
-/// it leaves, innermost first. It leaves what is active in the last state that stays; if this state has regions, only what is
-/// active in the region of the path.
+/// it leaves, innermost first. It leaves the active states inside the last state that stays; if this state has regions, only
+/// the active states in the region of the path.
 pub(super) fn left_along<T: Owner>(path: &[StateRef<T>], above: usize, active: &[&StateRef<T>]) -> (usize, Indices) {
     let kept = path[..above].iter().take_while(|state| active.contains(state)).count();
     let Some(around) = kept.checked_sub(1).map(|last| &path[last]) else {
@@ -106,7 +106,7 @@ impl<T: Owner> Decider<'_, T> {
     }
 
     /// Returns where a path leads. The outermost `kept` states of the path stay active, and `around` states lie around it.
-    /// `memory` has what was active last in regions.
+    /// `memory` has the states that were active last in regions.
     fn recalled(
         path: Path<T>,
         (kept, around): (usize, usize),
@@ -140,7 +140,7 @@ impl<T: Owner> Decider<'_, T> {
             return (Trial::AlreadyThere, to);
         }
         let refused = toward(&target, fsm, |fsm| {
-            // A push leaves no state, but nothing is pushed over a final state, either.
+            // A push leaves no state, but a final state refuses it, too.
             let refuses = |&at: &usize| match exit.leads {
                 Leads::Push => {
                     let content = self.content_of(active[at]);
@@ -160,7 +160,7 @@ impl<T: Owner> Decider<'_, T> {
     }
 }
 
-/// Calls [`last_active_in`] with what is active and remembered in an owner's machine.
+/// Calls [`last_active_in`] with the active states and the history of an owner's machine.
 fn last_active<T: Owner>(composite: &StateRef<T>, fsm: &Fsm<'_, T>) -> (StateRef<T>, Memory<T>) {
     if let Some(tree) = fsm.shared_machines().tree(fsm.nth()).filter(|_| fsm.view().has_elsewhere()) {
         let history = tree.root().rare.as_ref().map_or(&[][..], |rare| &rare.history);

@@ -1,4 +1,4 @@
-//! The words that a file may use: the game's values, behaviors and messages, by name.
+//! The words that a file may use: the game's values, behaviors, actions and messages, by name.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -121,13 +121,13 @@ pub struct Vocabulary<T: Owner> {
     behaviors: BTreeMap<String, Behaviour<Make<T>>>,
     messages: BTreeMap<String, MessageKind<T>>,
     actions: BTreeMap<String, VocabularyAction<T>>,
-    /// Writes the values that exits and scripts may write, by name. A flag is 1 or 0.
+    /// The functions that write values for exits and scripts, by the name of the value. A flag is 1 or 0.
     pub(crate) setters: BTreeMap<String, Setter<T>>,
     /// The fields of the messages.
     fields: messages::Fields<T>,
     /// The descriptions of words, by the name of the word.
     descriptions: BTreeMap<String, String>,
-    /// The least and the greatest number of values, by the name of the value.
+    /// The ranges of values, by the name of the value: the least and the greatest number.
     ranges: BTreeMap<String, (f64, f64)>,
     /// Draws random numbers for conditions and durations.
     pub(crate) random: Option<Random<T>>,
@@ -245,8 +245,8 @@ impl<T: Owner> Vocabulary<T> {
         self.flag(name, get)
     }
 
-    /// Adds an action: something that the game does at once when an exit with `do = ".."` is taken, or when a state is entered or
-    /// left that has it in its list `enter` or `exit` ([rule 40](crate::docs::semantics#rule-40)).
+    /// Adds an action: something that the game does at once when an exit with `do = ".."` is taken, or when a state that
+    /// has the action in its list `enter` or `exit` is entered or left ([rule 40](crate::docs::semantics#rule-40)).
     ///
     /// # Examples
     ///
@@ -395,8 +395,8 @@ impl<T: Owner> Vocabulary<T> {
         self
     }
 
-    /// Says between which numbers a value always is. A comparison that no such number fulfills is then an error in the file, and
-    /// one that each of them fulfills is a warning. The value may also be not a number.
+    /// Sets the range of a value: the least and the greatest number that it can be. A comparison that holds for no number in the
+    /// range is then an error in the file, and a comparison that holds for all of them is a warning. The value may also be NaN.
     ///
     /// # Examples
     ///

@@ -13,7 +13,7 @@ use crate::format::problems::{Mistake, Origin};
 const SETS: &str = "`set` gives values of the game a new number: `set = { ammo = 6 }`";
 
 impl DraftReader<'_, '_> {
-    /// Reads what an exit does: its `do`, and then its `set`.
+    /// Reads the actions of an exit: its `do`, and then its `set`.
     pub(super) fn actions_of_exit(&mut self, exit: &Table<'_>) -> WrittenActions {
         let mut actions = self.actions(exit, "do").map_or_else(Vec::new, |actions| *actions);
         let set = exit.get("set").and_then(|set| Some((set, self.table(set, "`set`")?)));

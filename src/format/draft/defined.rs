@@ -1,5 +1,5 @@
-//! The words that a file defines: numbers in `[constants]`, and conditions in `[conditions]`. Where a condition uses such a word, it
-//! is replaced by what it stands for, so that the later stages know nothing of them.
+//! The words that a file defines: numbers in `[constants]`, and conditions in `[conditions]`. Each use of such a word is
+//! replaced by the number or the condition, so that the later stages do not see the words.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -14,7 +14,7 @@ use crate::format::problems::{Findings, Mistake};
 /// The words that a file defines.
 #[derive(Clone, Default)]
 pub(crate) struct DefinedWords {
-    /// Each with the place of its definition: the name, and the text of a condition.
+    /// The name of each word, and the place of its number or condition.
     pub(crate) places: Vec<(Name, Range<usize>)>,
     pub(super) constants: HashMap<String, f64>,
     /// The conditions, each with the number of its tests.

@@ -13,16 +13,16 @@ pub(crate) struct Document<'i> {
     pub(super) error: Option<(String, Range<usize>)>,
     /// The first keys and headers that repeat an earlier one, in the order of their statements.
     pub(super) repeated: Vec<RepeatedKey>,
-    /// How many more of them there are.
+    /// How many more repeated keys and headers there are.
     pub(super) more_repeated: usize,
-    /// The path of the table to which the next keys belong: of the last header's table. `None` if such a table cannot exist.
+    /// The path of the table to which the next keys belong: the table of the last header. `None` if this table cannot exist.
     path: Option<Vec<Key<'i>>>,
 }
 
 /// A key that repeats an earlier one.
 pub(super) struct RepeatedKey {
     pub(super) key: Range<usize>,
-    /// Where the earlier one is.
+    /// Where the earlier key is.
     pub(super) first: Option<Range<usize>>,
     /// Whether it is the name of a state in a header.
     pub(super) is_state: bool,

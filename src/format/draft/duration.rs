@@ -1,4 +1,4 @@
-//! Parses durations, `after` of an exit and `every` of a state, and the tick rate. A duration is a number of seconds, a text such
+//! Parses durations (`after`, `every`, `cooldown` and `within`) and the tick rate. A duration is a number of seconds, a text such
 //! as `"10 ticks"` or `"2 s .. 4 s"`, or the name of a value.
 
 use std::ops::Range;
@@ -52,7 +52,7 @@ const TOO_SHORT: [(&[&str], f64); 2] =
 /// The help for a duration that cannot be read.
 const FORMS: &str = "write seconds, `2.5`, or a text with a unit: `\"200 ms\"`, `\"10 ticks\"`, `\"2 s .. 4 s\"`, or the name of a value";
 
-/// Reads `after`: how long after its state was entered an exit is open.
+/// Reads `after`: how long after the entry into its state an exit opens.
 pub(crate) fn after(value: &SpannedValue<'_>, findings: &mut Findings) -> Option<DraftDuration> {
     let duration = read(value, "`after`", "0 or more", findings)?;
     if is_zero(&duration) {

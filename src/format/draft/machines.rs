@@ -20,7 +20,7 @@ const MOST_TAKEN_OVER: usize = 400_000;
 /// A machine that has a table of its own.
 pub(super) struct WrittenMachine<'i> {
     pub(super) name: Name,
-    /// The machine that this one is like.
+    /// The machine that this one names with `like`.
     pub(super) like: Option<Name>,
     /// The table without its states.
     pub(super) table: Table<'i>,
@@ -177,13 +177,14 @@ fn merged<'i>(base: &SharedState<'i>, own: &SharedState<'i>) -> Rc<SharedState<'
             state.remove(key);
         }
     }
-    // Each replaces the other.
+    // `initial` and `regions` replace each other.
     for (key, other) in [("initial", "regions"), ("regions", "initial")] {
         if written.contains_key(key) {
             state.remove(other);
         }
     }
-    // Both are at the same place. So if the name is written in another form, the base's `parent` stays, and fits its name.
+    // Both states are at the same place. If their names are written differently, the base's `parent` stays, because it fits the
+    // base's name.
     for (key, value) in written.iter().filter(|(key, _)| is_same || key.get_ref() != "parent") {
         let name: &str = key.get_ref();
         state.remove(name);

@@ -47,7 +47,7 @@ pub use format::schema;
 pub(crate) struct Draft<'i> {
     /// Its name, if the machine has a table of its own.
     pub(crate) name: Option<Name>,
-    /// The machine of the same file that this one is like.
+    /// The machine of the same file that this one names with `like`.
     pub(crate) like: Option<Name>,
     pub(crate) initial: Option<Name>,
     pub(crate) global: Option<Name>,
@@ -71,7 +71,7 @@ pub(crate) struct DraftState<'i> {
     pub(crate) initial: Option<Box<Name>>,
     /// Its regions. `None` if they have a mistake.
     pub(crate) regions: Option<Box<[DraftRegion]>>,
-    /// In which region of its parent it lies.
+    /// The region of its parent in which it lies, if the file says so.
     pub(crate) region: Option<Box<RegionRef>>,
     pub(crate) keeps_history: bool,
     pub(crate) is_final: bool,
@@ -91,7 +91,7 @@ pub(crate) struct DraftState<'i> {
     pub(crate) written: Option<WrittenElsewhere>,
     /// The messages that the state keeps from the states around it.
     pub(crate) ignores: Box<[Name]>,
-    /// The actions at its entry, and those when it is left.
+    /// The actions that run when the state is entered. The field `exit` has the actions that run when the state is left.
     pub(crate) enter: WrittenActions,
     pub(crate) exit: WrittenActions,
     /// How it chooses among its exits, and where this is written.
@@ -146,13 +146,13 @@ pub(crate) struct DraftExit {
     pub(crate) to: Option<Name>,
     pub(crate) leads: Leads,
     pub(crate) after: Option<DraftDuration>,
-    /// The value with the time of the clock at which it opens.
+    /// The value of the game that contains the time of the clock at which the exit opens.
     pub(crate) at: Option<Box<Name>>,
     pub(crate) when: Option<Box<When>>,
     pub(crate) on: Option<Name>,
     /// Whether it is the same exit as the one before it in the list, for another message.
     pub(crate) is_same: bool,
-    /// Its `score` or `weight`, whichever its state asks for.
+    /// Its `score` or `weight`, if its state chooses by it.
     pub(crate) rank: Option<Box<Rank>>,
     pub(crate) cooldown: Option<Box<DraftDuration>>,
     pub(crate) actions: WrittenActions,
@@ -160,7 +160,7 @@ pub(crate) struct DraftExit {
     pub(crate) always: Option<Range<usize>>,
     pub(crate) restarts: bool,
     pub(crate) even_final: bool,
-    /// Whether it has an `after`, a `when` or an `on`, even if its value has a mistake.
+    /// Whether it has an `after`, an `at`, a `when` or an `on`, even if the value of this key has a mistake.
     pub(crate) has_condition: bool,
     /// The text for the people who read the file, on one line.
     pub(crate) note: Option<Box<str>>,

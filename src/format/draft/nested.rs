@@ -1,5 +1,5 @@
-//! Reads states that are written in the tables of other states, as in `[states.fight.states.aim]`. Each becomes a state beside
-//! the other, with this one as its `parent`, so that the later stages know nothing of the form in which it is written.
+//! Reads states that are written in the tables of other states, as in `[states.fight.states.aim]`. Each is moved
+//! out of that table and gets the other state as its `parent`, so that the later stages see only one form.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashSet};
@@ -15,7 +15,7 @@ use crate::format::problems::{Mistake, Origin};
 struct WrittenState<'i> {
     key: Key<'i>,
     value: SpannedValue<'i>,
-    /// The index of the other state, and where it is named.
+    /// The index of the state in whose table this one is written, and where that state is named.
     within: Option<(usize, Range<usize>)>,
 }
 
@@ -25,7 +25,7 @@ impl<'i> DraftReader<'_, 'i> {
         let has_inner =
             |state: &SpannedValue<'_>| state.get_ref().as_table().is_some_and(|of| of.contains_key("states"));
         if !states.values().any(has_inner) {
-            // Most files need no memory for more than this list.
+            // Most files have no nested states, and need no memory except for this list.
             let mut all: Vec<_> = states.into_entries().collect();
             all.sort_by_key(|(key, _)| key.span().start);
             return all;
@@ -46,7 +46,7 @@ impl<'i> DraftReader<'_, 'i> {
         order.into_iter().filter_map(|at| all[at].take()).collect()
     }
 
-    /// Takes the states out of the table of a state.
+    /// Moves the states in the table of the state at index `at` to `all`.
     fn add_inner(&mut self, at: usize, all: &mut Vec<WrittenState<'i>>) {
         let WrittenState { key: around, value, .. } = &mut all[at];
         let TreeValue::Table(table) = value.get_mut() else { return };

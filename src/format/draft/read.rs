@@ -84,7 +84,7 @@ impl<'i> DraftReader<'_, 'i> {
                         .help("a name is one word of letters, digits and `_`, which the file defines once")
                         .report(self.findings);
                 }
-                // A definition with a mistake gets some meaning, so that its uses are not reported, too.
+                // A word with a mistake in its definition gets a default meaning, so that its uses are not reported, too.
                 if key == "constants" {
                     let number = duration::number(value.get_ref()).filter(|number| number.is_finite());
                     let number = number.or_else(|| self.mistyped(value, "a constant", "a number", None));
@@ -470,7 +470,7 @@ impl<'i> DraftReader<'_, 'i> {
         Vec::new()
     }
 
-    /// Reads the text for the people who read the file.
+    /// Reads the `note`: a text for the people who read the file.
     fn note(&mut self, table: &Table<'_>) -> Option<Box<str>> {
         let note = table.get("note").and_then(|note| self.string(note, "`note`"))?;
         Some(note.text.split_whitespace().collect::<Vec<_>>().join(" ").into())

@@ -216,7 +216,7 @@ fn missing_quote(value: &str, at: Range<usize>) -> Option<Mistake> {
         (None, Some(_)) => ("a quote is missing before a text", "has no beginning"),
     };
     let text = value.trim_matches(['"', '\'']);
-    // If there are more quotes or brackets in it, the slip is another one.
+    // If the text contains more quotes or brackets, the mistake is a different one.
     let is_plain = !text.contains(['"', '\'', '\\', '{', '}', '[', ']']);
     is_plain.then(|| syntax(at, message).label(label).help(format!("write `\"{text}\"`")))
 }
@@ -276,8 +276,8 @@ fn missing(what: &str, at: Range<usize>, opened: usize, with: char) -> Mistake {
     syntax(at, message).second(Some(opened..opened + 1), opens).help(format!("write `{what}` here"))
 }
 
-/// Returns the characters that matter for the structure of a statement, and where they are. A word stands for its last character,
-/// and a string for a `"` at the place of its last character.
+/// Returns the characters that matter for the structure of a statement, and where they are. A word is represented by its last
+/// character, and a string by a `"` at the place of its last character.
 fn significant(statement: &str) -> impl Iterator<Item = (usize, char)> {
     Source::new(statement).lex().filter_map(|token| {
         let at = token.span().start()..token.span().end();

@@ -29,7 +29,7 @@ impl Resolver<'_> {
         self.within = None;
     }
 
-    /// Checks a part of a condition that is not `not`, `and` or `or`.
+    /// Checks one test: a part of a condition other than `not`, `and` and `or`.
     fn test(&mut self, test: &mut Expr, place: ConditionPlace<'_>) {
         match test {
             Expr::Bool(_) | Expr::Not(_) | Expr::And(_) | Expr::Or(_) => {}
@@ -98,7 +98,7 @@ impl Resolver<'_> {
             _ => return,
         };
         let Some((least, most)) = self.words.and_then(|words| words.ranges.get(&name.text)) else { return };
-        // Between the two, and at them, the answer changes at most at `with`.
+        // Within the range, the answer can change only at `with`.
         let numbers = [*least, *most, with.clamp(least.min(*most), *most)];
         let holding = numbers.iter().filter(|number| compared.holds(**number, with)).count();
         let always = match holding {

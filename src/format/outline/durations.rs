@@ -43,7 +43,7 @@ impl Resolver<'_> {
         Some(Duration { text, length, span })
     }
 
-    /// Returns a time in seconds, which is finite. For ticks of unknown length it returns NaN, or reports an error if the game's
+    /// Returns a time as a finite number of seconds. For ticks of unknown length, returns NaN, or reports an error if the game's
     /// words are known.
     fn seconds(&mut self, time: Time, at: &Range<usize>) -> Option<f64> {
         if !time.is_ticks {

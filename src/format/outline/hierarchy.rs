@@ -181,8 +181,8 @@ fn leads_on<'o>(outline: &'o Outline, state: &StateOutline) -> Option<&'o ExitOu
             return None;
         }
         let is_open = || outline.descent(exit.to).iter().all(|to| outline.state(*to).enter_when.is_none());
-        // An exit to another region is not taken while its target is active there. A machine with regions ends when all of them
-        // have.
+        // An exit to another region is not taken while its target is active there. A machine with regions ends when all its
+        // regions have ended.
         let are_same = outline.is_in_same_regions(of.id, exit.to) && outline.is_in_same_regions(entered, of.id);
         if exit.leads_at_once() && are_same && is_open() {
             return Some(exit);
@@ -191,7 +191,8 @@ fn leads_on<'o>(outline: &'o Outline, state: &StateOutline) -> Option<&'o ExitOu
     None
 }
 
-/// Finds chains of such states that are longer than the limit of rule 13, if there are no circles.
+/// Reports chains of states that are left as soon as they are entered, if a chain is longer than the limit of rule 13. Without
+/// circles, each chain has an end.
 fn too_many_changes(outline: &Outline, leads: &[Option<&ExitOutline>], chains: &Chains, findings: &mut Findings) {
     // For each state, how many changes follow when it is entered, and the state in which they end.
     let mut follow: Vec<(usize, StateId)> = outline.states.iter().map(|state| (0, state.id)).collect();

@@ -32,7 +32,7 @@ pub struct Mention {
 pub enum Meaning {
     /// A state.
     State(StateId),
-    /// A region with a name of its own: of which state, and its position.
+    /// A region with a name of its own: the state that it belongs to, and its index among the regions of this state.
     Region(StateId, usize),
     /// A behavior of the game.
     Behavior,
@@ -52,7 +52,7 @@ pub enum Meaning {
 }
 
 impl Mention {
-    /// Returns the name, as TOML reads it. The name of a field is without `message.`.
+    /// Returns the name, as TOML reads it. The name of a field does not include the prefix `message.`.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name

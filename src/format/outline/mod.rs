@@ -71,15 +71,15 @@ pub struct Outline {
     pub(crate) source: Arc<Source>,
     /// The machine's name.
     pub(crate) machine: Option<String>,
-    /// The machine that this one is like.
+    /// The machine that this one names with `like`.
     pub(crate) like: Option<Name>,
     pub(crate) initial: StateId,
     pub(crate) global: Option<StateId>,
     pub(crate) ticks_per_second: Option<f64>,
     pub(crate) properties: Arc<[Property]>,
-    /// The least and the greatest number of values of the game.
+    /// The ranges of values of the game, by name: the least and the greatest number.
     pub(crate) ranges: BTreeMap<String, (f64, f64)>,
-    /// The states, by id. Machines of a file that are like each other share the states that are equal.
+    /// The states, by id. A machine with `like` shares the states that are equal in the other machine.
     pub(crate) states: Vec<Arc<StateOutline>>,
     /// The states without a parent.
     pub(crate) outermost: Vec<StateId>,
@@ -92,7 +92,7 @@ pub struct Outline {
     pub(crate) unchecked: Unchecked,
     /// The effects of the scripts of states, by the name of the script. Without the feature `script`, it is empty.
     pub(crate) scripts: BTreeMap<String, ScriptEffects<StateId>>,
-    /// The mentions outside of all states: those of the initial and the global state.
+    /// The mentions outside of all states: those of the initial and the global state, and those in properties.
     pub(crate) named: Vec<Mention>,
     /// All mentions in the order of the file. They are collected on the first call of `mentions`.
     pub(crate) mentions: OnceLock<Vec<Mention>>,
@@ -149,7 +149,7 @@ pub struct StateOutline {
     /// Where the state's name is written in the linked file, if it is in one.
     pub(crate) written: Option<WrittenElsewhere>,
     pub(crate) ignores: Box<[Name]>,
-    /// The actions at its entry, and those when it is left.
+    /// The actions that run when the state is entered. The field `exit` has the actions that run when the state is left.
     pub(crate) enter: WrittenActions,
     pub(crate) exit: WrittenActions,
     pub(crate) choose: Choose,
@@ -203,7 +203,7 @@ pub struct ExitOutline {
     /// Its score or weight, if its state chooses by it.
     pub(crate) rank: Option<Box<Rank>>,
     pub(crate) cooldown: Option<Box<Duration>>,
-    /// What it does when it is taken.
+    /// The actions that run when the exit is taken.
     pub(crate) actions: WrittenActions,
     pub(crate) is_always: bool,
     pub(crate) restarts: bool,
@@ -360,8 +360,8 @@ impl Outline {
         iter::successors(Some(id), |id| self.state(*id).parent).any(|id| id == around)
     }
 
-    /// Returns a state and its initial descendants, region by region. A change to the state enters these states, and those of its
-    /// ancestors that are not yet active.
+    /// Returns a state and its initial descendants, region by region. A change to the state enters these states, and the
+    /// ancestors of the state that are not active yet.
     #[must_use]
     pub fn descent(&self, id: StateId) -> Vec<StateId> {
         let mut entered = Vec::new();
@@ -370,7 +370,8 @@ impl Outline {
     }
 
     /// Returns the states that a change to a state enters if none of them is active: the path to the state, its initial
-    /// descendants, and those in the other regions of the states around it. They are in the order in which they are entered.
+    /// descendants, and the initial states, with their initial descendants, of the other regions of the states around it. They
+    /// are in the order in which they are entered.
     #[must_use]
     pub fn entered(&self, id: StateId) -> Vec<StateId> {
         let path = self.path(id);
@@ -379,8 +380,8 @@ impl Outline {
         entered
     }
 
-    /// Whether both states lie in the same region of every state with regions that is around the first one. Then a change from it to
-    /// the second one leaves the other regions alone.
+    /// Whether both states lie in the same region of every state with regions that is around the first one. Then a change
+    /// from it to the second one leaves the other regions alone.
     pub(crate) fn is_in_same_regions(&self, of: StateId, to: StateId) -> bool {
         let around = |id: StateId| self.path(id).into_iter().filter_map(|id| Some((self.state(id).parent?, id)));
         let in_region = |(parent, id): &(StateId, StateId)| {
@@ -396,7 +397,8 @@ impl Outline {
         self.states.iter().any(|state| !state.regions.is_empty())
     }
 
-    /// Adds what is entered with a state. `inside` is the path to the target inside it.
+    /// Adds a state to `entered`, and the states inside it that are entered with it. `inside` is the path from this state to the
+    /// target.
     pub(crate) fn enter(&self, id: StateId, inside: &[StateId], entered: &mut Vec<StateId>) {
         let state = self.state(id);
         entered.push(id);
@@ -578,8 +580,8 @@ impl StateOutline {
         self.regions.iter().map(|region| region.initial)
     }
 
-    /// Returns the names of the state's regions, with the places where they are written. A region without a name of its own has the
-    /// name of its initial state.
+    /// Returns the names of the state's regions, with the places where they are written. A region without a name of its own
+    /// has the name of its initial state.
     #[must_use]
     pub fn region_names(&self) -> impl ExactSizeIterator<Item = (&str, Range<usize>)> {
         self.regions.iter().map(|region| (region.name.text.as_str(), region.name.span.clone()))
@@ -786,9 +788,9 @@ impl ExitOutline {
         self.even_final
     }
 
-    /// Returns message, time and condition as the label of an arrow: `took_damage [health < 20]`, `after 2.5 s`. `push` or another
-    /// way of [leading](Self::leads) comes first, and then `always`; its score or weight, its cooldown, `(restart)` and
-    /// `(even final)` come after the condition; and what it [does](Self::actions), behind a `/`, comes last.
+    /// Returns message, time and condition as the label of an arrow: `took_damage [health < 20]`, `after 2.5 s`. `push` or
+    /// another way of [leading](Self::leads) comes first, and then `always`; its score or weight, its cooldown, `(restart)`
+    /// and `(even final)` come after the condition; and what it [does](Self::actions), behind a `/`, comes last.
     #[must_use]
     pub fn label(&self) -> String {
         let at = self.at().map(|at| format!("at {at}"));

@@ -108,9 +108,10 @@ fn reached(outline: &Outline) -> Vec<bool> {
     reached
 }
 
-/// Whether an exit of a state is taken whenever its condition holds: it leads to the state that it names, it has no cooldown, no state that the exit may enter has an
-/// `enter_when`, and the target is neither the state itself nor one of its ancestors. False for exits of the global state and of a state with
-/// children, because then the target or a final state may already be active. Behaviors may still refuse the change.
+/// Whether an exit of the state `of` is taken whenever its condition holds: it leads to the state that it names, in the same
+/// regions, it has no `at` and no cooldown, no state that it may enter has an `enter_when`, and its target is neither `of` nor an
+/// ancestor of `of`. False for exits of the global state and of a state with children, because then the target or a final state
+/// may already be active. Behaviors may still refuse the change.
 fn is_taken_if_it_holds(outline: &Outline, of: &StateOutline, exit: &ExitOutline) -> bool {
     let mut entered = outline.entered(exit.to).into_iter();
     of.children.is_empty()

@@ -15,11 +15,12 @@ use crate::format::problems::{Findings, Mistake, Origin};
 /// The maximum number of regions of a state.
 const MOST_REGIONS: usize = 16;
 
-/// How far outward from a state its region is looked for: parents may form a circle.
+/// The maximum number of steps outward in the search for a state's region. There is a limit because parents may form a circle.
 const DEEPEST: usize = 64;
 
-/// Sets the region of each state. `written` has the states that say in which region they lie. Another state lies in the region
-/// that begins with it, or else in the first one. `mistaken` has the states whose regions have mistakes that have been reported.
+/// Sets the region of each state. `written` has the states that say in which region they lie. Any other state lies in the
+/// region whose initial state it is, or else in the first region. `mistaken` has the states whose regions have mistakes that
+/// have been reported.
 pub(super) fn place(
     states: &mut [Arc<StateOutline>],
     written: Vec<(StateId, RegionRef)>,
@@ -96,7 +97,8 @@ fn perhaps_elsewhere(state: &StateOutline, states: &[Arc<StateOutline>], finding
     }
 }
 
-/// Returns the region of `around` that a state names, and the mention of the state that gives the region its name.
+/// Returns the index of the region of `around` in which a state says that it lies, and the mention, if the state gives the name
+/// of the region.
 fn found(
     state: &StateOutline,
     around: Option<&StateOutline>,

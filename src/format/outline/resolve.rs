@@ -210,8 +210,8 @@ pub(super) struct Resolver<'a> {
     pub(super) global: Option<StateId>,
     /// The range of the condition whose names are being resolved.
     pub(super) within: Option<Range<usize>>,
-    /// The places at which states name the machines that they run, as byte offsets. All names from another file are at the
-    /// place of the link to this file, so a name at such a place is not a mention.
+    /// The places at which states name the machines that they run, as byte offsets. Names from a linked file get
+    /// the place of the link, so a name at such a place is not a mention.
     linked: HashSet<usize>,
     /// The words that the file defines.
     pub(super) defined: Arc<DefinedWords>,
@@ -440,8 +440,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// Returns the parent of a state: the state that the key `parent` names, or else the one in the state's own name, as in
-    /// `fight.aim`.
+    /// Returns the parent of a state: the state that the key `parent` names, or else the parent in the state's own name, as
+    /// in `fight.aim`.
     fn parent(&mut self, of: StateId, named: Option<Name>) -> Option<StateId> {
         let parent = self.scopes.parent(of);
         let Some(name) = named else { return parent };

@@ -37,8 +37,8 @@ pub(crate) struct Scopes {
     by_key: HashMap<Rc<str>, usize>,
     /// The states by the hashes of their places. If several states have the same place, this is the first one.
     by_place: HashMap<u64, usize>,
-    /// The states with the hashes of the last parts of their places, in the order of the hashes, for places with more than one
-    /// part.
+    /// The hash of each end of a place, with the state, in the order of the hashes. The ends of the place `a.b.c` are `c` and
+    /// `b.c`.
     by_end: Vec<(u32, u32)>,
     /// States whose place is already taken, each with the first state at this place.
     taken: Vec<(usize, usize)>,
@@ -56,7 +56,7 @@ struct NameScope {
     parent: Option<usize>,
     /// The name as it is written.
     name: Rc<str>,
-    /// Where the name inside the parent begins: the last part of the place.
+    /// Where the last part of the place begins in `name`.
     part: usize,
     /// The hash of the place.
     place: u64,
@@ -178,7 +178,7 @@ impl Scopes {
         }
     }
 
-    /// Returns the place of a state as text, with its innermost parts.
+    /// Returns the place of a state as text. For a very deep state, only the innermost parts of the place.
     fn place(&self, of: usize) -> String {
         let mut segments: Vec<_> = self.segments(Some(of)).collect();
         segments.reverse();

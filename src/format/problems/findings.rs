@@ -44,7 +44,7 @@ impl Findings {
 
     pub(crate) fn add(&mut self, mistake: Mistake) {
         let mistake = mistake.within(self.source.text().len());
-        // If one machine has a state from another one, the state is checked for both, and its mistakes are found twice.
+        // If one machine takes over a state from another one, the state is checked for both, and its mistakes are found twice.
         let source = Arc::clone(&self.source);
         if self.has(&source, &mistake) {
             return;

@@ -126,7 +126,7 @@ impl Claim {
         self.about(&|quantity| !quantity.is_open())
     }
 
-    /// Returns a stricter claim about nothing but times in states. Where it holds, this claim holds whatever the values are.
+    /// Returns a stricter claim, only about times in states. Where it holds, this claim holds whatever the values are.
     pub(super) fn timed(self) -> Self {
         self.about(&Quantity::is_clock)
     }

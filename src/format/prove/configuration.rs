@@ -32,12 +32,12 @@ pub(super) struct Configurations {
     pub(super) all: Vec<Configuration>,
     /// The indices of the configurations with each innermost state.
     with: HashMap<StateId, Vec<usize>>,
-    /// The exits that can be taken in one of them.
+    /// The exits that can be taken in at least one configuration.
     pub(super) taken: HashSet<ExitId>,
 }
 
 impl Configurations {
-    /// Creates configurations in which these exits can be taken.
+    /// Creates a set of configurations. `taken` has the exits that can be taken in at least one of them.
     pub(super) fn new(all: Vec<Configuration>, taken: HashSet<ExitId>) -> Self {
         let mut with: HashMap<_, Vec<_>> = HashMap::new();
         for (at, configuration) in all.iter().enumerate() {
@@ -46,7 +46,7 @@ impl Configurations {
         Self { all, with, taken }
     }
 
-    /// Whether a state is active while an innermost state is. `None` if it may be active or not.
+    /// Whether the state `id` is active in all configurations with the state `innermost`, or in none. `None` if they differ.
     pub(super) fn is_beside(&self, outline: &Outline, innermost: StateId, id: StateId) -> Option<bool> {
         let mut with = self.with.get(&innermost)?.iter().map(|at| self.all[*at].has(outline, id));
         let first = with.next()?;

@@ -1,5 +1,5 @@
 //! Finds the configurations of a machine with regions: which states can be active together. From each configuration, every exit
-//! that can be taken there leads to another one. Anything that cannot be decided counts as possible.
+//! that can be taken there leads to another configuration. Anything that cannot be decided counts as possible.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -14,8 +14,9 @@ use crate::format::outline::{ExitId, StateId};
 const MOST_CONFIGURATIONS: usize = 4096;
 
 impl Configurations {
-    /// Finds the configurations. `reached` has what is possible if nothing is known about the other regions. `None` if there are
-    /// too many, or if an exit suspends states or leads back, so that any states may be resumed together.
+    /// Finds the configurations. `reached` has the states and exits that are possible if nothing is known about other regions.
+    /// `None` if there are no regions or too many configurations, or if an exit suspends states or leads back, so that any states
+    /// may be resumed together.
     pub(super) fn of(machine: &Machine<'_>, reached: &Reached) -> Option<Self> {
         if !machine.outline.has_regions() || machine.has_memory {
             return None;

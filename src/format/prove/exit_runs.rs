@@ -1,4 +1,4 @@
-//! Runs that take the exits of a machine, as few as were found to be enough.
+//! Finds runs that take the exits of a machine, and leaves out runs that other runs make unnecessary.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -90,7 +90,7 @@ impl ExitRuns {
             runs.push(ExitRun { witness, exits: taken });
         }
         let taken: BTreeSet<_> = runs.iter().flat_map(|run| &run.exits).collect();
-        // What a run did not reach depends on the game, or on the limits of the search.
+        // Whether an exit without a run can be taken depends on the game, or on the limits of the search.
         let unfound = |id: ExitId| {
             let of = machine.state(id.of);
             let name = of.name();
@@ -107,7 +107,8 @@ impl ExitRuns {
             }
             is_cut.then(|| "the search was given up, because there are too many runs".into())
         };
-        // A list of messages is one exit, which can be taken if one of them leads on.
+        // In the outline, an exit with a list of messages is one exit for each message, all at the same place. If one of them can
+        // be taken, the others are not reported as never taken.
         let is_listed = |id: ExitId| {
             let is_same = |same: &ExitId| machine.exit(*same).span == machine.exit(id).span;
             machine.exits_of(id.of).filter(is_same).any(|same| reached.taken.contains(&same))
@@ -120,7 +121,7 @@ impl ExitRuns {
         Self { runs, untaken }
     }
 
-    /// Returns the runs. Those that take the most exits come first.
+    /// Returns the runs. Each is the run that takes the most exits that no earlier run has taken.
     #[must_use]
     pub fn runs(&self) -> &[ExitRun] {
         &self.runs

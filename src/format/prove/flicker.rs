@@ -18,8 +18,8 @@ use crate::format::outline::StateId;
 /// The maximum number of ticks in a short circle. Short circles are searched breadth-first, longer ones depth-first.
 const SHORT: usize = 8;
 
-/// The maximum number of continuations that are checked for the ways from one state, and for those from all states of a machine. A
-/// continuation of a long way counts several times. Changes at entry have the same limits.
+/// The maximum number of continuations that are checked for the ways from one state, and for those from all states of a
+/// machine. A continuation of a long way counts several times. Changes at entry have the same limits.
 const MOST_TRIED: u32 = 400;
 const MOST_TRIED_OF_ALL: u32 = 20_000;
 
@@ -195,7 +195,7 @@ impl<'s> FlickerSearch<'s> {
             return None;
         }
         if edge.to == start {
-            // A state that leads only to itself is probably meant to begin again, so this is not reported as a circle.
+            // A state that leads only to itself is probably meant to restart, so this is not reported as a circle.
             let passes_others = edge.step.exits.iter().any(|(_, from)| *from != self.innermost[start]);
             return (!way.is_empty() || passes_others).then_some(true);
         }
@@ -310,8 +310,8 @@ impl<'s> FlickerSearch<'s> {
     }
 
     fn close(&mut self, circle: &[&Edge], situation: &Situation) {
-        // If a change on the circle may write a value on which the circle depends, this value does not stay as it is, and nothing
-        // is reported.
+        // If a change on the circle may write a value on which the circle depends, this value may change, so nothing is
+        // reported.
         let machine = self.machine();
         let acted_on =
             ActedOn::by(circle.iter().flat_map(|edge| edge.step.actions(machine, self.innermost[edge.from])));

@@ -1,5 +1,5 @@
-//! Decides properties with `within`: whether a state in which the time runs is always left in time, and does not begin again in the
-//! same tick.
+//! Decides properties with `within`: whether a state in which the time runs is always left in time, and does not begin again
+//! in the same tick.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::{iter, slice};
@@ -26,7 +26,7 @@ enum Left {
     Tick,
     /// The turns of the states from this level on: see [`Machine::level`].
     Turns(usize),
-    /// Only what code does, and what happens at an entry.
+    /// Only changes that code makes, and exits that are tried at an entry.
     Entry,
 }
 
@@ -37,15 +37,16 @@ pub(super) struct InTime<'m> {
     rule: &'m PropertyRule,
     within: f64,
     /// For each state that may be active while the time runs, why it may not be left in time. The text is empty if its exits give
-    /// no reason.
+    /// no reason. `None` if the state is certainly left in time.
     late: BTreeMap<StateId, Option<String>>,
-    /// For each innermost state, those that may have been active before the last change. Empty if this is not known.
+    /// For each innermost state, the innermost states that may have been active before the last change. Empty if they are not
+    /// known.
     before: BTreeMap<StateId, BTreeSet<StateId>>,
 }
 
 /// Returns what the property depends on. `None` if `reach` certainly holds in time.
 pub(super) fn late(machine: &Machine<'_>, reached: &Reached, rule: &PropertyRule, within: f64) -> Option<String> {
-    // A time that has passed at once leaves no tick in which `reach` could hold.
+    // If the time passes at once, there is no tick in which `reach` could hold.
     if within.is_nan() || Span::of(within, 0.0).has_passed(0.0) {
         return Some("on whether `reach` holds in each tick in which `from` holds".into());
     }
@@ -126,8 +127,8 @@ impl InTime<'_> {
         self.begins_again(of, depth)
     }
 
-    /// Returns the claim that a tick that begins on a path does not leave the state at a depth. `None` if exits that do not leave it
-    /// may be taken before others.
+    /// Returns the claim that a tick that begins on a path does not leave the state at a depth. `None` if an exit
+    /// that does not leave the state may be taken before others.
     fn stays(&self, path: &[StateId], depth: usize, is_timed: bool) -> Option<Claim> {
         let machine = self.machine;
         let mut stays = Vec::new();
@@ -145,8 +146,8 @@ impl InTime<'_> {
         Some(Claim::all(stays))
     }
 
-    /// A tick in which a state is left may end in this state again, or in another state in which `reach` does not hold. Returns
-    /// on what this depends. `None` if it certainly does not happen.
+    /// Returns what decides whether a tick in which a state is left ends in this state again, or in another state in which
+    /// `reach` does not hold. `None` if this certainly does not happen.
     fn begins_again(&self, of: StateId, depth: usize) -> Option<String> {
         let Self { machine, reached, .. } = *self;
         let outline = machine.outline;
@@ -242,7 +243,7 @@ impl InTime<'_> {
         suspended.into_iter().collect()
     }
 
-    /// Finds, for each innermost state, those that may have been active before the last change.
+    /// Finds, for each innermost state, the innermost states that may have been active before the last change.
     fn find_before(&mut self) {
         let Self { machine, reached, .. } = *self;
         let taken = || reached.taken.iter().filter(|id| machine.exit(**id).leads != Leads::Back);
@@ -298,7 +299,7 @@ impl InTime<'_> {
             Leads::Back => {
                 !path.last().is_some_and(|at| self.is_begun(*at)) && !targets.iter().any(|to| path.contains(to))
             }
-            // Only a push leads into the states, so there is something to which the pop can lead back.
+            // If only pushes and pops lead into these states, there is a suspended state to which the pop can lead back.
             Leads::Pop => {
                 let mut inside = reached.active_with(machine, outer).iter();
                 let leads_in = |way: &ExitId| {

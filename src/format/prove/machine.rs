@@ -26,7 +26,8 @@ pub(super) struct Machine<'o> {
     pub(super) has_script: bool,
     /// The values that the exits and states of the machine may write.
     pub(super) acted_on: ActedOn<'o>,
-    /// Whether an exit suspends states or leads back, so that a state may be entered or resumed by a change whose path is unknown.
+    /// Whether an exit suspends states or leads back, so that a state may be entered or resumed by a change whose path is
+    /// unknown.
     pub(super) has_memory: bool,
     /// Whether the proof assumes that behaviors may refuse any change to or from their states, in any situation.
     pub(super) may_refuse: bool,
@@ -72,7 +73,7 @@ pub(super) struct PathChange {
     pub(super) kept: usize,
     /// The states that are entered, outermost first.
     pub(super) entered: Vec<StateId>,
-    /// Whether the change depends on what is active in regions beside the path.
+    /// Whether the change depends on the active states in regions beside the path.
     pub(super) depends_on_regions: bool,
 }
 
@@ -150,7 +151,7 @@ impl<'o> Machine<'o> {
         }
     }
 
-    /// Returns a situation in which more claims hold. `known` is a situation in which the other claims hold.
+    /// Returns a situation in which the claims `others` and `more` hold. `known` is a situation in which `others` hold.
     pub(super) fn further(
         &self,
         known: &Rc<Situation>,
@@ -170,7 +171,7 @@ impl<'o> Machine<'o> {
         self.extended(known, &all(more)).map(Rc::new)
     }
 
-    /// Returns a situation, extended with values for which a claim holds that has no quantities in common with it.
+    /// Extends a situation with values for which a claim holds. The claim has no quantities in common with the situation.
     pub(super) fn extended(&self, known: &Situation, claim: &Claim) -> Option<Situation> {
         let mut situation = self.situation(claim)?;
         situation.extend(known.iter().map(|(quantity, number)| (quantity.clone(), *number)));
@@ -269,7 +270,7 @@ impl<'o> Machine<'o> {
             Leads::To => self.route(path, exit.to),
             // It is unknown how many states are left.
             Leads::Back | Leads::Resume => return Ok(unknown()),
-            // A push in a region leaves the states around it, and a pop, too.
+            // A push or a pop in a region keeps the states around the region active.
             Leads::Push | Leads::Pop if self.is_in_region(path) => return Ok(unknown()),
             Leads::Push => PathChange { kept: 0, ..self.route(&[], exit.to) },
             Leads::Pop => PathChange { kept: 0, ..unknown() },
@@ -310,7 +311,7 @@ impl<'o> Machine<'o> {
         path.iter().any(|id| !self.state(*id).regions.is_empty())
     }
 
-    /// Whether a state may be active while a path is, in a region beside it.
+    /// Whether a state in another region may be active together with a path.
     pub(super) fn may_be_beside(&self, path: &[StateId], id: StateId) -> bool {
         let other = self.outline.path(id);
         let shared = path.iter().zip(&other).take_while(|(active, around)| active == around).count();
@@ -366,7 +367,8 @@ impl<'a> Standing<'a> {
         }
     }
 
-    /// Returns the claim that an exit is taken when it is tried. It is not tried if the script of its state has asked for a change.
+    /// Returns the claim that an exit is taken when it is tried. It is not tried if the script of its state has asked for a
+    /// change.
     pub(super) fn taken(&self, id: ExitId) -> Claim {
         let Ok(change) = self.machine.change(self.path, id) else { return Claim::NEVER };
         let claim = self.asked(id);
@@ -464,13 +466,13 @@ pub(super) struct Undecided {
     pub(super) has_scripts: bool,
     pub(super) has_actions: bool,
     pub(super) has_durations: bool,
-    /// States in regions beside those that are looked at.
+    /// Conditions on states in other regions.
     pub(super) has_regions: bool,
     /// How many parts could not be decided so far. Each has its own number.
     pub(super) count: usize,
 }
 
-/// What the answer of a condition depends on, besides the values: the active states, the state that asks, and the message.
+/// The inputs of a condition besides the values: the active states, the state that asks, and the message.
 pub(super) struct Asking<'a> {
     pub(super) machine: &'a Machine<'a>,
     /// The active states. `None` if any states may be active.

@@ -3,9 +3,9 @@
 //! Conditions compare values with constants, so the values fall into finitely many [`cells`]. [`reading`] converts a condition
 //! to a [`claim`] about a situation, a [`solver`] searches for a situation in which a claim holds, and a [`machine`] knows which
 //! exits are tried in which order. If the machine has regions, [`configurations`] are the states that can be active together.
-//! [`proof`] runs the checks, which use these: [`conditions`] that never hold, [`reach`]able
-//! states and exits, exits that are [`never`] taken, states that [`flicker`], and states with [`no_way_out`]. A [`witness`]
-//! shows a finding: a real machine plays it, see [`Stage`](witness::Stage).
+//! [`proof`] uses them to find [`conditions`] that never hold, [`reach`]able states and exits, exits that are [`never`] taken,
+//! states that [`flicker`], and states with [`no_way_out`]. A [`witness`] shows a finding: a real machine plays it, see
+//! [`Stage`](witness::Stage).
 
 mod cells;
 mod claim;

@@ -28,7 +28,7 @@ enum Reason {
 /// Returns the finding for an exit that is never taken, although its state can be active.
 pub(super) fn exit(machine: &Machine<'_>, reached: &Reached, impossible: &Impossible, id: ExitId) -> Option<Sighting> {
     let exit = machine.exit(id);
-    // That the condition never holds has already been reported.
+    // A condition that never holds has already been reported.
     if impossible.exits.contains(&id) {
         return None;
     }
@@ -79,7 +79,7 @@ fn why(machine: &Machine<'_>, reached: &Reached, id: ExitId) -> (Reason, Option<
         let change = match machine.change(path, id) {
             Ok(change) => change,
             Err(refused) => {
-                // A final state is a reason even if there are others. But `AlreadyThere` has to hold on all paths.
+                // A final state is a reason on any path, but `AlreadyThere` is a reason only if it applies on all paths.
                 if matches!(reason, Reason::Condition | Reason::Change(NeverTaken::AlreadyThere)) {
                     reason = Reason::Change(refused);
                 }
@@ -111,7 +111,7 @@ fn why(machine: &Machine<'_>, reached: &Reached, id: ExitId) -> (Reason, Option<
             }
             not = Claim::all([not, taken.negated()]);
         }
-        // With regions, its condition may hold with some states beside the path, but not with those that are active.
+        // With regions, the condition may require states in other regions that are never active together with the path.
         let reason = if machine.outline.has_regions() { Reason::Condition } else { Reason::Passed };
         return (reason, shown(machine, path, id, None));
     }

@@ -19,8 +19,8 @@ const LATE: f64 = 1e15;
 /// The maximum number of ticks that are played to show that a state lasts.
 const MOST_TICKS: u32 = 64;
 
-/// Returns the states of linked machines that are left where the machine runs, as the starts of their names in the text. By
-/// itself, the linked machine may have no way out of them.
+/// Returns the states of linked machines that have a way out in this machine, as the starts of their names in the text. The
+/// linked machine by itself may have no way out of them.
 pub(super) fn left(machine: &Machine<'_>, reached: &Reached) -> impl Iterator<Item = usize> {
     let linked =
         reached.innermost.iter().map(|id| machine.state(*id)).filter(|state| state.is_linked && !state.is_foreign);
@@ -29,7 +29,8 @@ pub(super) fn left(machine: &Machine<'_>, reached: &Reached) -> impl Iterator<It
     linked.filter(is_left).map(|state| state.name.span.start)
 }
 
-/// Checks all innermost states, except those in `left` if they are in their own machine.
+/// Checks all innermost states. A state in `left` is not reported in its own machine, because it has a way out where that
+/// machine is linked.
 pub(super) fn check(machine: &Machine<'_>, reached: &Reached, left: &HashSet<usize>) {
     let crossing = crossing(machine);
     for innermost in &reached.innermost {

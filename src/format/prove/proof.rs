@@ -101,7 +101,7 @@ impl PropertyProof {
         &self.answer
     }
 
-    /// Returns whether the property certainly holds only if no behavior refuses a change. See [`Finding::is_assumed`].
+    /// Returns whether the proof that the property holds assumes that no behavior refuses a change. See [`Finding::is_assumed`].
     #[must_use]
     pub fn is_assumed(&self) -> bool {
         self.is_assumed
@@ -200,7 +200,7 @@ impl Proof {
                     }
                 }
             }
-            // Circles that need a certain state in another region may not be found.
+            // The search may miss circles that need a certain state in another region.
             has_more_circles |= machine.outline.has_regions();
             if machine.stage.is_some() {
                 has_more_circles |= !flicker::check(machine, reached);
@@ -338,14 +338,14 @@ impl UnusedNames {
     }
 }
 
-/// Whether there is no finding for an exit yet. Machines that are like each other have the same exits.
+/// Whether there is no finding for an exit yet. A machine and the machine that it names with `like` share exits.
 fn is_new(all: &[Finding], machine: &Machine<'_>, id: ExitId) -> bool {
     let span = &machine.exit(id).span;
     !all.iter().any(|finding| finding.problem.code_name() == "never-taken" && finding.problem.span() == *span)
 }
 
-/// Adds the findings of a machine, except those that are already listed. Machines that are like each other have the same
-/// states.
+/// Adds the findings of a machine, except those that are already listed. A machine and the machine that it names with
+/// `like` share states.
 fn add(all: &mut Vec<Finding>, machine: &Machine<'_>) {
     let source = &machine.outline.source;
     for (mistake, witness) in machine.found.take() {

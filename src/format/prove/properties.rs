@@ -66,7 +66,7 @@ fn breaking(machine: &Machine<'_>, reached: &Reached, property: &Property) -> Op
     for (at, ends) in &reached.tick_ends {
         let path = machine.outline.path(*at);
         let all = machine.configurations.as_ref().map(|known| &known.all);
-        // A configuration is looked at with the first of its innermost states.
+        // Each configuration is checked only once: with the first of its innermost states.
         let with = all.into_iter().flatten().filter(|configuration| configuration.innermost().first() == Some(at));
         let with = with.map(Some).chain(all.is_none().then_some(None));
         for configuration in with {
@@ -95,7 +95,8 @@ fn depends_on(machine: &Machine<'_>, innermost: &[StateId], situation: Option<&S
 }
 
 impl PropertyRule {
-    /// Returns the claim that the end of a tick breaks the property, or for `within`, that it may begin to.
+    /// Returns the claim that the end of a tick breaks the property, or for `within`, that the time may begin to run: `from`
+    /// holds, and `reach` does not.
     pub(super) fn broken(&self, at: Standing<'_>) -> Claim {
         let asking = at.asking(None, None);
         match self {

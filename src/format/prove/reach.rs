@@ -35,14 +35,14 @@ pub(super) struct Reached {
     pub(super) unknown: BTreeSet<ExitId>,
     /// The states to which scripts and behaviors may change.
     pub(super) free: BTreeSet<StateId>,
-    /// Whether code may write values and send messages in the middle of a tick. It is only known if there are properties.
+    /// Whether code may write values and send messages in the middle of a tick. Always false if there are no properties.
     pub(super) has_code: bool,
     /// For each innermost state in which a tick can end and may break a property, the ways in which it can end there.
     pub(super) tick_ends: Vec<(StateId, Vec<TickEnd>)>,
 }
 
 /// A way in which a tick can end on a path: the claim under which this happens, the path at the beginning of the last change, and
-/// how many of its states that change has not left.
+/// how many of its outermost states stay active in that change.
 pub(super) struct TickEnd {
     pub(super) claim: Claim,
     pub(super) from: Vec<StateId>,
@@ -185,15 +185,15 @@ impl Reaching<'_> {
         }
         self.reached.innermost.push(at);
         self.waiting.push(at);
-        // A state to which an exit may lead back is entered, or resumed, at any time, on any path. So is a state in a region, for
-        // the states in the other regions.
+        // If an exit leads back, any state may be entered or resumed at any time, from any path. So may a state in a region, from
+        // the view of the other regions.
         if self.machine.has_memory || self.machine.is_in_region(&self.machine.outline.path(at)) {
             self.free.insert(at);
             self.within.insert(at);
             self.resting.insert(at);
         }
         for id in self.machine.outline.path(at) {
-            // An exit that leads back to the state opens all its regions anew.
+            // An exit that leads back to a state with regions starts each region in its initial state.
             if self.machine.has_memory && !self.machine.state(id).regions.is_empty() {
                 self.machine.innermost_of(id).into_iter().for_each(|inner| self.enter(inner));
             }
@@ -275,8 +275,8 @@ impl Reaching<'_> {
         }
     }
 
-    /// Whether the earlier exits of its state, or its own condition, certainly prevent an exit on the path. This is checked only if the
-    /// exit is not taken on another path: then it is often the reason, and quick to check.
+    /// Whether the earlier exits of its state, or its own condition, certainly prevent an exit on the path. This is checked
+    /// only if the exit is not taken on another path: then the reason is often the same here, and the check is quick.
     fn is_covered(&self, id: ExitId, path: &[StateId]) -> bool {
         let exit = self.machine.exit(id);
         let led = || self.machine.at(path, StateTime::Varies).led(id);
@@ -284,8 +284,8 @@ impl Reaching<'_> {
         is_tried_in_order && self.passed_by.contains(&id) && self.machine.solve(&led(), path) == ClaimAnswer::Never
     }
 
-    /// Checks an exit in a tick that begins on the path, or for a message that is sent there. `passed` has the claims that exits are
-    /// not taken in a tick, as far as they are known.
+    /// Checks an exit in a tick that begins on the path, or for a message that is sent there. `passed` caches the claims that
+    /// exits are not taken in a tick.
     fn by_itself(&self, id: ExitId, path: &[StateId], passed: &mut HashMap<ExitId, Claim>) -> ClaimAnswer {
         let machine = self.machine;
         let exit = machine.exit(id);
@@ -377,8 +377,8 @@ impl Reaching<'_> {
         self.machine.exit(way).on.is_none() && from.last() != Some(&way.of)
     }
 
-    /// Returns the claim that the exit `way` leads from a path to another one, and that the machine stays there until the end of the
-    /// tick. `is_left` says whether exits with `always` may lead on.
+    /// Returns the claim that the exit `way` leads from a path to another one, and that the machine stays there until the end
+    /// of the tick. `is_left` says whether exits with `always` may lead on.
     fn stays_after(&self, way: ExitId, from: &[StateId], path: &[StateId], kept: usize, is_left: bool) -> Claim {
         let machine = self.machine;
         let entered = machine.at(path, StateTime::Varies).entered(kept);
@@ -394,7 +394,8 @@ impl Reaching<'_> {
         Claim::all(claim)
     }
 
-    /// Returns the ways in which a tick can end while `at` is the innermost state. The first one is that of a tick without a change.
+    /// Returns the ways in which a tick can end while `at` is the innermost state. The first one is that of a tick without a
+    /// change.
     fn tick_ends(&self, at: StateId) -> Vec<TickEnd> {
         let machine = self.machine;
         let path = machine.outline.path(at);
@@ -425,8 +426,8 @@ impl Reaching<'_> {
         ends
     }
 
-    /// Whether code may lead back to a path without entering its innermost state, or put it to sleep in a tick in which a global
-    /// state is updated. Then a tick can end on the path although its exits have not been tried.
+    /// Whether code may lead back to a path without entering its innermost state, or put the machine to sleep in a tick in which
+    /// a global state is updated. Then a tick can end on the path although its exits have not been tried.
     fn may_skip_exits(&self, path: &[StateId]) -> bool {
         let outline = self.machine.outline;
         let returns = |exit: &ExitOutline| matches!(exit.leads, Leads::Push | Leads::Pop);
@@ -437,8 +438,9 @@ impl Reaching<'_> {
                 && path.iter().copied().chain(outline.global()).any(|id| has_code(outline.state(id)))
     }
 
-    /// Returns the claim that none of the exits that are tried before those of the exit's state is taken, if a tick certainly begins
-    /// on the path: then no exit leads there in the middle of a tick, or as soon as another state is entered.
+    /// Returns the claim that no exit is taken before the state of the exit `way` has its turn. This is known only if a tick
+    /// certainly begins on the path: if no exit leads there in the middle of a tick, or as soon as another state is entered.
+    /// Otherwise, returns [`Claim::ALWAYS`].
     fn passed(&self, way: ExitId, from: &[StateId]) -> Claim {
         let machine = self.machine;
         let at = from[from.len() - 1];
@@ -456,8 +458,8 @@ impl Reaching<'_> {
         machine.at(from, StateTime::Varies).none_tried(before)
     }
 
-    /// Returns the exits that lead to an innermost state, each with a path on which it may be taken. Also returns whether these
-    /// are all ways to this state that depend on the file.
+    /// Returns the exits that lead to an innermost state, each with a path on which it may be taken. Also returns whether the
+    /// list is complete, apart from changes that no exit makes.
     fn ways(&self, at: StateId) -> (Vec<(ExitId, Vec<StateId>)>, bool) {
         let machine = self.machine;
         let (mut ways, mut are_all) = (Vec::new(), true);
@@ -530,9 +532,9 @@ impl Reaching<'_> {
     }
 }
 
-/// Returns the states in which the machine may stay although an exit leads on as soon as they are entered: those in a circle of
-/// such exits, and those to which a circle leads. At the limit of rule 13, the machine stays in one of them. Conditions are
-/// ignored.
+/// Returns the states in which the machine may stay although an exit leads on as soon as they are entered: the states in a
+/// circle of such exits, and the states to which a circle leads. At the limit of rule 13, the machine stays in one of them.
+/// Conditions are ignored.
 fn cut_short(machine: &Machine<'_>) -> HashSet<StateId> {
     let states = machine.outline.states();
     // The exits of a parent are tried while any of its children is active, so each state leads to its parent.
@@ -544,7 +546,7 @@ fn cut_short(machine: &Machine<'_>) -> HashSet<StateId> {
     for state in states {
         leads_to(state.id()).for_each(|to| ways[to.index()] += 1);
     }
-    // States are removed until each of the remaining states is led to by another one that remains.
+    // States are removed until each remaining state has a remaining state that leads to it.
     let mut removed: Vec<_> = states.iter().map(|state| state.id()).filter(|id| ways[id.index()] == 0).collect();
     while let Some(of) = removed.pop() {
         for to in leads_to(of) {

@@ -98,8 +98,8 @@ impl Asking<'_> {
         Claim::all([are_there, compared])
     }
 
-    /// Whether a value may be written between two evaluations in the same tick: by a script, or, if a change has been made in this
-    /// tick, by what its exit does. Returns how this is noted.
+    /// Returns a function that notes the reason why a value may be written between two evaluations in the same tick: by a script,
+    /// or, if a change has been made in this tick, by actions. `None` if the value stays the same.
     fn written(&self, value: &str) -> Option<fn(&mut Undecided)> {
         let at = self.at?;
         if self.machine.outline.is_written(value) {
@@ -131,7 +131,7 @@ impl Asking<'_> {
         self.message.unwrap_or_default().into()
     }
 
-    /// Returns a claim that depends on what is active in other regions.
+    /// Returns a claim that depends on the active states in other regions.
     pub(super) fn beside(&self) -> Claim {
         self.undecided(|undecided| undecided.has_regions |= self.machine.configurations.is_none())
     }
@@ -155,7 +155,7 @@ impl Asking<'_> {
         let Some(state) = state else { return Claim::NEVER };
         let is_beside = |at: Standing<'_>| !at.path.contains(&state) && self.machine.may_be_beside(at.path, state);
         if self.at.is_some_and(|at| is_beside(at) && !matches!(at.time, StateTime::Each(..))) {
-            // The states in other regions have been active for other times.
+            // States in other regions may have been active for a different time.
             return self.beside();
         }
         match self.at.map_or(Err(Quantity::Clock(state)), |at| at.time_in(state)) {

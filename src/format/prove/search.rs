@@ -19,22 +19,22 @@ const MOST_TICKS: u32 = 50_000;
 /// The maximum number of ticks for which a run waits until something changes.
 const MOST_QUIET: u32 = 400;
 
-/// The maximum number of ticks for which a run waits for the turns of states.
+/// The maximum number of ticks for which a run waits for the turns of states with `every`.
 const MOST_TURNS: u32 = 40;
 
-/// The deadline, in seconds, that an exit with `at` does not reach while a run waits.
+/// A deadline, in seconds, that no run reaches. It keeps an exit with `at` closed while a run waits.
 const NO_DEADLINE: f64 = 1e9;
 
 /// The random numbers that are tried in a tick that depends on one.
 const CHANCES: [f64; 8] = [0.5, 0.01, 0.15, 0.3, 0.4, 0.6, 0.8, 0.97];
 
-/// The random number while a run waits: few chances are so likely.
+/// The random number while a run waits. Few exits have a greater chance, so few exits open.
 const WAITING: f64 = 0.6;
 
 /// The numbers that are tried for a value if the conditions of an exit do not determine it, for example because of a score.
 const PROBES: [f64; 6] = [1.0, -1.0, 10.0, 100.0, -100.0, 0.0];
 
-/// What a run does in its last tick.
+/// A goal of the search: something that a run does in its last tick.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Goal {
     /// It violates the property with this name.
@@ -79,7 +79,7 @@ struct RunSearch<'s> {
     wanted: &'s mut BTreeSet<Goal>,
     /// The goals that the runs so far have reached, each with the fewest ticks for it.
     reached: BTreeMap<Goal, u32>,
-    /// The values that are tried in addition to those that the conditions tell apart.
+    /// The names of the values for which the numbers in [`PROBES`] are tried.
     numbers: Vec<String>,
 }
 
@@ -136,10 +136,10 @@ impl Times {
     }
 }
 
-/// What a search has found.
+/// The result of a search.
 #[derive(Default)]
 pub(super) struct Found {
-    /// A shortest run for each goal, as far as they are found, in the order of their lengths.
+    /// A shortest run for each goal that the search has reached, in the order of their lengths.
     pub(super) runs: Vec<FoundRun>,
     /// The states that runs have reached, each with the longest time in it, in seconds.
     pub(super) longest: HashMap<StateId, f64>,
@@ -306,7 +306,7 @@ impl RunSearch<'_> {
         }
     }
 
-    /// Plays a tick. Returns whether the run can be continued.
+    /// Plays a tick. Returns whether its result is certain, see [`StageRun::tick`]. If it is not, the run cannot be continued.
     fn tick(&mut self, played: &mut Played, mut row: WitnessRow) -> bool {
         let time = f64::from(played.next) * self.tick;
         row.time = (time * 1e9).round() / 1e9;
@@ -373,7 +373,7 @@ impl Played {
     }
 }
 
-/// What a run does in its next tick.
+/// The situation of a run in its next tick.
 struct Scene<'m> {
     machine: &'m Machine<'m>,
     /// The active states, each with the time in it at the next tick, in seconds.
@@ -420,7 +420,7 @@ impl<'m> Scene<'m> {
         let mut row = WitnessRow::of(0.0, &self.machine.situation(claim)?, message);
         let is_deadline = |name: &String| self.exits.iter().any(|(id, _)| self.machine.exit(*id).at() == Some(name));
         for (_, value) in row.values.iter_mut().filter(|(name, _)| is_deadline(name)) {
-            // So the deadline need not be set in each tick.
+            // There are only two deadlines, so the run need not set a new one in each tick.
             *value = WitnessValue::Number(if value.number() > self.now { NO_DEADLINE } else { 0.0 });
         }
         Some(row)

@@ -35,8 +35,8 @@ pub(super) struct TickStep {
 }
 
 impl TickStep {
-    /// Returns the actions that may run in the step, which begins in the innermost state `from`: those of its exits, and those
-    /// of all states on the way.
+    /// Returns the actions that may run in the step, which begins in the innermost state `from`: the actions of its exits,
+    /// and the actions of all states on the way.
     pub(super) fn actions<'o>(&self, machine: &Machine<'o>, from: StateId) -> Vec<&'o WrittenAction> {
         let outline = machine.outline;
         let of_exits = self.exits.iter().flat_map(|(id, _)| machine.exit(*id).actions.iter());

@@ -1,4 +1,4 @@
-//! Reports circles and chains of states, after a machine has shown that they happen.
+//! Reports circles of states, after a machine has shown that they happen.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ const SHORT: usize = 8;
 pub(super) struct Telling<'s> {
     pub(super) machine: &'s Machine<'s>,
     pub(super) tick: f64,
-    /// The exits of the reported circles, as places in the file.
+    /// For each reported circle, the positions of its exits in the file.
     pub(super) told: BTreeSet<BTreeSet<usize>>,
 }
 
@@ -68,7 +68,8 @@ impl Telling<'_> {
     }
 
     /// Plays a circle on a machine. Returns what the machine did. `None` if it did not follow the circle, or if the circle has
-    /// already been reported. `is_seen` is given the times of the changes from states of the circle.
+    /// already been reported. `is_seen` decides whether the machine followed the circle, from the times at which it left
+    /// states of the circle.
     fn go_round(
         &mut self,
         circle: &[(ExitId, StateId)],

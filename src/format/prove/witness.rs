@@ -145,8 +145,8 @@ impl Witness {
     }
 }
 
-/// Plays a machine with given values in place of those of a game, and without behaviors and scripts, to show that a finding
-/// really happens.
+/// Plays a machine with given values instead of the game's, and without behaviors and scripts, to show that a finding really
+/// happens.
 pub(crate) trait Stage {
     /// Plays rows on a machine that begins in the state `from`, or for `None` in its initial state. `tick` is the length of a
     /// tick in seconds. The machine is updated at 0 seconds and after each of `ticks` ticks. `None` if this is not possible.
@@ -165,8 +165,8 @@ pub(crate) trait StageRun {
     fn fork(&self) -> Box<dyn StageRun>;
 
     /// Sets the values of a row, sends its message, and updates the machine at this time, in seconds. The first tick also starts
-    /// the machine. Each random number is the value [`CHANCE`] of the row. Returns whether the result depends on no other
-    /// random number.
+    /// the machine. Each random number is the value [`CHANCE`] of the row. Returns whether the result is certain: it
+    /// depends on no other random number, and the machine has not reached its limit for changes in one callback.
     fn tick(&mut self, row: &WitnessRow, time: f64) -> bool;
 
     /// Returns a value as it is now. A flag is 1 or 0.
@@ -186,7 +186,7 @@ pub(crate) trait StageRun {
 }
 
 impl WitnessRow {
-    /// Creates a row with the values of a situation. `message` is sent with those of its fields that the situation has.
+    /// Creates a row with the values of a situation. `message` is sent with the fields that the situation contains.
     pub(super) fn of(time: f64, situation: &Situation, message: Option<&str>) -> Self {
         let mut row = Self { time, values: Vec::new(), message: message.map(|name| (name.into(), Vec::new())) };
         for (quantity, number) in situation {

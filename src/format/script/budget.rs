@@ -34,7 +34,7 @@ impl ScriptBudget {
         Self { call, callback, real_time: None }
     }
 
-    /// Sets the maximum number of operations in one call of a script. The default is 100 000, which take some milliseconds.
+    /// Sets the maximum number of operations in one call of a script. The default is 100 000, which take a few milliseconds.
     #[must_use]
     pub const fn call(self, operations: u64) -> Self {
         Self { call: operations, ..self }

@@ -34,7 +34,7 @@ const MOST_RANGES: usize = 100;
 /// Functions that the engine has without registration.
 const BUILT_IN: [&str; 6] = ["print", "debug", "type_of", "is_def_var", "is_def_fn", "is_shared"];
 
-/// Functions that Rhai scripts elsewhere can call, but not here. The docs of `engine` explain why.
+/// Functions that Rhai scripts can call in other programs, but not here. The docs of `engine` explain why.
 const LEFT_OUT: &str = "sort sort_by sort_desc map filter reduce sleep timestamp eval parse_json exit Fn";
 
 /// Finds the first slip in a script.
