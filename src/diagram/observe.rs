@@ -16,8 +16,8 @@ use crate::shown::{listed, shown};
 /// How often an arrow was taken.
 ///
 /// It is displayed as `12×` or `never`. If other exits may have made some of the changes, it is displayed as `up to 12×` or
-/// `3× to 12×`. If guards have refused changes, their number follows: `12×, refused 3×`. So does the number of changes that ended
-/// early: `12×, 3 of them ended early`.
+/// `3× to 12×`. If changes ended early, their number follows: `12×, 3 of them ended early`. If guards have refused changes, their
+/// number comes last: `12×, refused 3×`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Seen {

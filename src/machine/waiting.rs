@@ -248,10 +248,10 @@ pub(crate) enum Awaited<T: Owner> {
     /// The end of a sleep.
     Wake,
     /// A change to a singleton.
-    #[cfg_attr(not(feature = "std"), expect(dead_code, reason = "without a batch, nobody reads it"))]
+    #[cfg_attr(not(feature = "std"), expect(dead_code, reason = "only a batch reads it"))]
     Change(&'static dyn State<T>),
     /// A change to a singleton in the next tick.
-    #[cfg_attr(not(feature = "std"), expect(dead_code, reason = "without a batch, nobody reads it"))]
+    #[cfg_attr(not(feature = "std"), expect(dead_code, reason = "only a batch reads it"))]
     Next(&'static dyn State<T>),
     /// A number to store. It is never due.
     Note(Note),

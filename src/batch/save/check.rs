@@ -4,6 +4,7 @@ use std::mem;
 
 use super::data::{SavedBucket, SavedRow};
 use crate::batch::known::states::NOWHERE;
+use crate::machine::seat::DEEPEST;
 use crate::save::{LoadError, time};
 
 /// Checks that the columns of a bucket have the right lengths, that all times in them are numbers, and that the numbers of
@@ -29,9 +30,8 @@ pub(super) fn check<O>(bucket: &SavedBucket<O>, has_clock: bool) -> Result<(), L
     if bucket.asleep as usize > rows {
         return Err(LoadError::damaged("asleep", format_args!("there are {} of {rows}", bucket.asleep)));
     }
-    // States can be nested up to this depth.
-    if depth > 64 {
-        return Err(LoadError::damaged("ancestors", "there are more than 64"));
+    if depth > DEEPEST {
+        return Err(LoadError::damaged("ancestors", format_args!("there are more than {DEEPEST}")));
     }
     let mut times = bucket.entered_at.iter().chain(&bucket.ancestors_entered_at);
     times.try_for_each(|at| time(*at, "entered_at").map(|_| ()))
@@ -42,7 +42,7 @@ pub(super) fn check_rows(rows: &[SavedRow], count: usize) -> Result<(), LoadErro
     let is_ascending = rows.windows(2).all(|pair| pair[0].row < pair[1].row);
     match rows.last() {
         Some(last) if !is_ascending || last.row as usize >= count => {
-            Err(LoadError::damaged("rows", "they are not some of the bucket's, in their order"))
+            Err(LoadError::damaged("rows", "they are not rows of the bucket, in ascending order"))
         }
         _ => Ok(()),
     }

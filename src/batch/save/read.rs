@@ -173,7 +173,7 @@ impl<T: Owner> Loading<'_, T> {
                 return Ok(Role::Same(StateRef::NONE));
             }
             if is_needed {
-                return Err(LoadError::damaged("state", "somebody is in it, and it is no state"));
+                return Err(LoadError::damaged("state", "an owner is in it, and it is no state"));
             }
             return Ok(Role::Free);
         }

@@ -129,11 +129,16 @@ fn read(value: &SpannedValue<'_>, what: &str, range: &str, findings: &mut Findin
 pub(super) fn number(value: &TreeValue<'_>) -> Option<f64> {
     let read = match value {
         TreeValue::Integer(number) if number.radix() == 10 => number.as_str().parse().ok(),
-        TreeValue::Integer(number) => i32::from_str_radix(number.as_str(), number.radix()).ok().map(f64::from),
+        TreeValue::Integer(number) => i64::from_str_radix(number.as_str(), number.radix()).ok().map(rounded),
         TreeValue::Float(number) => number.as_str().parse().ok(),
         _ => return None,
     };
     Some(read.unwrap_or(f64::NAN))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a number in decimal digits is rounded, too")]
+fn rounded(number: i64) -> f64 {
+    number as f64
 }
 
 /// Reads `ticks_per_second`.

@@ -237,7 +237,7 @@ pub(crate) fn descent<T: Owner>(to: &StateRef<T>) -> Result<Path<T>, Misuse> {
         if child.parent().as_ref() != Some(&innermost) {
             return Err("the state that its `initial` returns has another parent".into());
         }
-        if path.len() > 64 {
+        if path.len() > DEEPEST {
             return Err(Misuse::endless("its chain of `initial` states has no end"));
         }
         path.push(child.clone());
