@@ -48,10 +48,11 @@ fn the_lines_of_the_port_from_dots_are_as_many_as_the_page_says() {
     assert_eq!(count(&ported("dots.md")), stated("dots.md", "| together"));
 }
 
-/// Returns the lines of a file, or of all Rust files in a folder and in its subfolders.
+/// Returns the lines of a file without its tests, which are at its end, or those of all Rust files in a folder and in its subfolders.
 fn lines_of_code(path: &Path) -> Vec<String> {
     if path.is_file() {
-        return fs::read_to_string(path).unwrap().lines().map(str::to_owned).collect();
+        let code = fs::read_to_string(path).unwrap();
+        return code.lines().take_while(|line| *line != "#[cfg(test)]").map(str::to_owned).collect();
     }
     let paths = fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path());
     let of_rust = paths.filter(|path| path.is_dir() || path.extension().is_some_and(|extension| extension == "rs"));
