@@ -3,6 +3,8 @@
 
 #[path = "../captured_log/mod.rs"]
 mod captured_log;
+#[path = "../cases/mod.rs"]
+mod cases;
 #[path = "../machine/play.rs"]
 mod play;
 #[path = "../trace/mod.rs"]

@@ -5,6 +5,7 @@ use demeanor::{Batch, Fsm, Key, Owner, State, StateRef};
 use proptest::prelude::*;
 use rayon::ThreadPool;
 
+use crate::cases::cases;
 use crate::pool;
 
 /// An owner that goes where chance takes it.
@@ -190,10 +191,8 @@ fn case() -> impl Strategy<Value = (Vec<usize>, Vec<Season>)> {
 #[test]
 fn a_parallel_tick_leaves_every_row_as_an_ordinary_one_does() {
     let pools = pools();
-    let usual = ProptestConfig::default();
     // Each case is as long as a thousand of others.
-    let config = ProptestConfig { cases: usual.cases / 16, failure_persistence: None, ..usual };
-    proptest!(config, |((owners, seasons) in case())| {
+    proptest!(cases(4), |((owners, seasons) in case())| {
         assert_all_equal(&pools, &batch_of(&owners), &seasons);
     });
 }

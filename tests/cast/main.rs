@@ -2,6 +2,8 @@
 
 #[path = "../captured_log/mod.rs"]
 mod captured_log;
+#[path = "../cases/mod.rs"]
+mod cases;
 #[path = "../trace/mod.rs"]
 mod trace;
 

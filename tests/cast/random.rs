@@ -13,6 +13,8 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use serde::{Deserialize, Serialize};
 
+use crate::cases::cases;
+
 /// The world has the acts of the next callbacks, whichever member they belong to.
 type Town = Cast<u8, u8, Script>;
 
@@ -330,10 +332,8 @@ fn play(acts: Vec<Act>, steps: Vec<(u8, Outside, u64)>, fuel: u32) {
 
 #[test]
 fn members_that_cut_each_other_short_stay_whole_and_are_saved() {
-    let usual = ProptestConfig::default();
-    let config = ProptestConfig { cases: usual.cases * 8, failure_persistence: None, ..usual };
     let steps = vec((0..3_u8, outside(), 0..3_u64), 1..24);
-    let outcome = TestRunner::new(config).run(&(vec(act(), 1..60), steps, 0..60_u32), |(acts, steps, fuel)| {
+    let outcome = TestRunner::new(cases(512)).run(&(vec(act(), 1..60), steps, 0..60_u32), |(acts, steps, fuel)| {
         play(acts, steps, fuel);
         Ok(())
     });

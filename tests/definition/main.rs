@@ -3,12 +3,13 @@
 
 #[path = "../captured_log/mod.rs"]
 mod captured_log;
+#[path = "../cases/mod.rs"]
+mod cases;
 #[path = "../trace/mod.rs"]
 mod trace;
 
 mod allocations;
 mod case_files;
-mod cases;
 mod conditions;
 mod decisions;
 mod durations;

@@ -9,6 +9,8 @@ use demeanor::definition::{Definition, ScriptBudget, Vocabulary};
 use demeanor::{Agent, Batch, Cast, Owner, Telegram};
 use proptest::prelude::*;
 
+use crate::cases::cases;
+
 /// A member of a cast, or an owner without a context.
 struct Counter<C> {
     id: usize,
@@ -134,6 +136,8 @@ fn a_script_at_its_limit_does_the_same_on_all_hosts() {
 }
 
 proptest! {
+    #![proptest_config(cases(64))]
+
     #[test]
     fn random_scripts_at_random_limits_do_the_same_on_all_hosts(
         rounds in prop::collection::vec(0..100_u16, 1..20),

@@ -9,9 +9,11 @@
 //! - `twins`: the same programs in regions of one machine, and on a machine for each region.
 //! - `compared`: finds the first difference, and checks that the programs have reached all special cases; also for casts.
 //!
-//! A difference found in this way becomes an ordinary test in `tests/reported`. `PROPTEST_CASES=100000 cargo test --test
+//! A difference found in this way becomes an ordinary test in `tests/reported`. `RANDOM_CASES=50000 cargo test --test
 //! model` runs more programs than usual.
 
+#[path = "../cases/mod.rs"]
+mod cases;
 mod compared;
 mod driven;
 mod naive;
@@ -21,14 +23,12 @@ mod twins;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
+use cases::cases;
 use rules::corner::{self, Corner};
 use rules::program::{self, program, program_with_regions};
 
 proptest! {
-    #![proptest_config({
-        let usual = ProptestConfig::default();
-        ProptestConfig { cases: usual.cases * 8, failure_persistence: None, ..usual }
-    })]
+    #![proptest_config(cases(128))]
 
     /// Rules 1 to 18, 22, and 24 to 26.
     #[test]
@@ -57,9 +57,7 @@ fn any_program() -> impl Strategy<Value = program::Program> {
 /// any two steps.
 #[test]
 fn a_machine_that_is_cut_short_anywhere_stays_whole() {
-    let usual = ProptestConfig::default();
-    let config = ProptestConfig { cases: usual.cases * 8, failure_persistence: None, ..usual };
-    let outcome = TestRunner::new(config).run(&(any_program(), 1..60_u32), |(program, every)| {
+    let outcome = TestRunner::new(cases(512)).run(&(any_program(), 1..60_u32), |(program, every)| {
         driven::run_into_traps(&program, every);
         Ok(())
     });

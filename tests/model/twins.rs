@@ -9,16 +9,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use demeanor::{Change, Fsm, NextWake, Owner, State, StateMachine, StateRef};
 use proptest::prelude::*;
 
+use crate::cases::cases;
 use crate::compared;
 #[cfg(feature = "serde")]
 use crate::driven::saving;
 use crate::program::{Callback, Guard, Id, LIMIT, Program, Read, STATES, StateRow, Step, Verb, program};
 
 proptest! {
-    #![proptest_config({
-        let usual = ProptestConfig::default();
-        ProptestConfig { cases: usual.cases * 8, failure_persistence: None, ..usual }
-    })]
+    #![proptest_config(cases(128))]
 
     /// A single region is like a machine, also with messages to oneself.
     #[test]

@@ -13,7 +13,7 @@
 //! `.ci/run` also runs these tests with optimization, and then tries more files.
 #![cfg(feature = "definition")]
 
-#[path = "../definition/cases.rs"]
+#[path = "../cases/mod.rs"]
 mod cases;
 mod comparison;
 mod files;

@@ -12,6 +12,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::barracks::{Flee, Guard, Idle, batch, book, machines};
+use crate::cases::cases;
 use crate::cast::Town;
 use crate::formats::Format;
 use crate::kinds::Host;
@@ -140,10 +141,7 @@ fn goes_on_beside_garbage<H: Host>(damages: &[Vec<Damage>], changes: &[Change]) 
 }
 
 proptest! {
-    #![proptest_config({
-        let usual = ProptestConfig::default();
-        ProptestConfig { cases: usual.cases.div_ceil(4), failure_persistence: None, ..usual }
-    })]
+    #![proptest_config(cases(16))]
 
     /// Rule 27.
     #[test]
@@ -159,7 +157,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(64))]
 
     #[test]
     fn what_is_refused_takes_no_more_memory_than_the_file_is_long(

@@ -19,6 +19,8 @@
 
 mod barracks;
 mod batch;
+#[path = "../cases/mod.rs"]
+mod cases;
 mod cast;
 mod changed;
 #[cfg(feature = "definition")]

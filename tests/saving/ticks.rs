@@ -11,6 +11,8 @@ use demeanor::{
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use crate::cases::cases;
+
 /// How a game measures the time of a tick.
 #[derive(Clone, Debug)]
 enum Clock {
@@ -295,6 +297,8 @@ fn elsewhere() -> impl Strategy<Value = f64> {
 const TICKS: u32 = 400;
 
 proptest! {
+    #![proptest_config(cases(32))]
+
     #[test]
     fn timers_last_as_many_ticks_at_every_rate_on_every_clock_before_and_after_loading(
         rate in rate(), lengths in lengths(), saved_in in 0..TICKS, elsewhere in elsewhere(),
@@ -390,6 +394,8 @@ fn arrivals(ticks: &[u32], tick: Duration, rate: u32, saved_in: Option<u32>) -> 
 }
 
 proptest! {
+    #![proptest_config(cases(64))]
+
     #[test]
     fn delayed_telegrams_arrive_in_the_same_ticks_after_loading(
         rate in rate(), ticks in proptest::collection::vec(1..60_u32, 1..5), saved_in in 1..=TICKS,

@@ -329,10 +329,7 @@ fn all_of(error: &LoadError) -> String {
 }
 
 proptest! {
-    #![proptest_config({
-        let usual = ProptestConfig::default();
-        ProptestConfig { cases: usual.cases.div_ceil(8), failure_persistence: None, ..usual }
-    })]
+    #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn whatever_becomes_of_the_files_the_new_definition_runs_or_the_old_one(steps in vec(step(), 1..16)) {

@@ -11,6 +11,7 @@ use proptest::prelude::*;
 
 use super::{on_one_thread, par_update};
 use crate::captured_log::{log_lines, on_record};
+use crate::cases::cases;
 use crate::game::{
     Clock, Explosive, Imp, Note, Room, arm, arm_payloads, assert_agrees, live_imps, live_notes, live_rooms, state, trip,
 };
@@ -358,10 +359,7 @@ fn digest(batch: &Batch<Imp>) -> u64 {
 
 proptest! {
     // So many, because a panic in the middle of a move is rare among them.
-    #![proptest_config({
-        let usual = ProptestConfig::default();
-        ProptestConfig { cases: usual.cases * 8, failure_persistence: None, ..usual }
-    })]
+    #![proptest_config(cases(512))]
 
     #[test]
     fn keys_owners_and_states_agree_after_each_panic_of_a_random_program(program in vec(operation(), 1..40)) {

@@ -5,7 +5,7 @@
 //! - `naive`: the rule in its simplest form. For single machines it uses the `rules` of `tests/model`.
 //! - `driven`: the same program on real members, which are saved and loaded at random points.
 //!
-//! `PROPTEST_CASES=100000 cargo test --release --all-features --test cast model` runs more programs than usual.
+//! `RANDOM_CASES=100000 cargo test --release --all-features --test cast model` runs more programs than usual.
 
 #![cfg(feature = "serde")]
 
@@ -21,8 +21,10 @@ use proptest::prelude::*;
 
 use self::program::program;
 
+use crate::cases::cases;
+
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(64))]
 
     /// Rules 22, 27 and 30.
     #[test]
