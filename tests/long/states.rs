@@ -159,7 +159,11 @@ fn a_batch_that_meets_very_many_states_again_and_again_takes_no_more() {
         }
         time += 1.0;
         batch.update(&mut time);
-        assert_eq!(STATES.get(), i64::from(count), "each is in a state of its own");
+        let left_over = STATES.get() - i64::from(count);
+        assert!(
+            (0..i64::from(count) / 10 + 100).contains(&left_over),
+            "{left_over} states besides those of the owners"
+        );
         // Back, twice: the first place is what they come from, and the rest is forgotten within some ticks.
         let keys: Vec<_> = batch.keys().collect();
         for key in &keys {
@@ -173,6 +177,8 @@ fn a_batch_that_meets_very_many_states_again_and_again_takes_no_more() {
     };
     round();
     let first = measure(&mut round).bytes_max;
+    // In one of the first rounds, a vector that doubles comes to its last length.
+    (0..4).for_each(|_| round());
     let later = measure(|| (0..3).for_each(|_| round()));
     assert!(later.bytes_max <= first * 5 / 4 + 10_000, "{first} bytes, then {}", later.bytes_max);
     assert!(later.bytes_current < 10_000, "{later:?}");

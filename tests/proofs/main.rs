@@ -35,7 +35,7 @@ fn config(usual: u32, rng_seed: RngSeed) -> ProptestConfig {
 }
 
 proptest! {
-    #![proptest_config(config(8, RngSeed::Fixed(7)))]
+    #![proptest_config(config(4, RngSeed::Fixed(7)))]
 
     #[test]
     fn runs_that_take_the_exits_of_a_machine_go_as_they_say(text in prop_oneof![3 => file(), 1 => file_with_regions()]) {
@@ -44,7 +44,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(config(16, RngSeed::Fixed(2)))]
+    #![proptest_config(config(8, RngSeed::Fixed(2)))]
 
     #[test]
     fn what_is_proved_of_a_small_machine_is_what_it_does(text in file()) {
@@ -53,7 +53,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(config(12, RngSeed::Fixed(3)))]
+    #![proptest_config(config(6, RngSeed::Fixed(3)))]
 
     #[test]
     fn what_is_proved_of_a_machine_with_regions_is_what_it_does(text in file_with_regions()) {
@@ -82,7 +82,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(config(32, RngSeed::Fixed(5)))]
+    #![proptest_config(config(16, RngSeed::Fixed(5)))]
 
     #[test]
     fn properties_of_a_small_machine_hold_or_fail_as_is_proved(file in (file(), properties()).prop_map(with_properties)) {
@@ -91,7 +91,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(config(16, RngSeed::Fixed(6)))]
+    #![proptest_config(config(8, RngSeed::Fixed(6)))]
 
     #[test]
     fn properties_of_a_machine_with_regions_hold_or_fail_as_is_proved(
