@@ -2,10 +2,10 @@
 
 use proptest::prelude::ProptestConfig;
 
-/// `RANDOM_CASES` in `.cargo/config.toml`, which is not read when a test program is started by hand.
+/// The value of `RANDOM_CASES` for which each test tries its own number of cases.
 const USUAL: u32 = 64;
 
-/// Tries `usual` cases; or more or fewer, as the environment variable `RANDOM_CASES` says, which is usually 64.
+/// Tries `usual` cases; or more or fewer, as the environment variable `RANDOM_CASES` says: with 640, ten times as many.
 ///
 /// This cannot be `PROPTEST_CASES`, because each test of `proptest!` would try exactly so many, whatever its own number is.
 pub(crate) fn cases(usual: u32) -> ProptestConfig {

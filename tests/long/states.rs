@@ -152,18 +152,16 @@ fn a_batch_of_very_many_states_takes_memory_and_calls_in_proportion() {
 fn a_batch_that_meets_very_many_states_again_and_again_takes_no_more() {
     let count = crate::many(20);
     let mut batch = birds(count, |_| (&Sky).into());
-    let mut time = 0.0;
+    let (mut time, mut left) = (0.0, 0);
     let mut round = || {
         for (_, bird) in &mut batch {
             bird.to = bird.number + 1;
         }
         time += 1.0;
         batch.update(&mut time);
-        let left_over = STATES.get() - i64::from(count);
-        assert!(
-            (0..i64::from(count) / 10 + 100).contains(&left_over),
-            "{left_over} states besides those of the owners"
-        );
+        // Those of the last round that are left may be forgotten now, or later.
+        let others = STATES.get() - i64::from(count);
+        assert!((0..=left).contains(&others), "each is in a state of its own, and there are {others} others");
         // Back, twice: the first place is what they come from, and the rest is forgotten within some ticks.
         let keys: Vec<_> = batch.keys().collect();
         for key in &keys {
@@ -173,7 +171,8 @@ fn a_batch_that_meets_very_many_states_again_and_again_takes_no_more() {
         for _ in 0..20 {
             batch.update(&mut time);
         }
-        assert!(STATES.get() < i64::from(count) / 10 + 100, "{} are left", STATES.get());
+        left = STATES.get();
+        assert!(left < i64::from(count) / 10 + 100, "{left} are left");
     };
     round();
     let first = measure(&mut round).bytes_max;

@@ -297,7 +297,7 @@ fn elsewhere() -> impl Strategy<Value = f64> {
 const TICKS: u32 = 400;
 
 proptest! {
-    #![proptest_config(cases(32))]
+    #![proptest_config(cases(64))]
 
     #[test]
     fn timers_last_as_many_ticks_at_every_rate_on_every_clock_before_and_after_loading(
