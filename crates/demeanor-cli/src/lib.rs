@@ -10,6 +10,9 @@
 #[doc = include_str!("../README.md")]
 mod readme {}
 
+#[cfg(test)]
+#[path = "../../../tests/cases/mod.rs"]
+mod cases;
 mod check;
 mod checked;
 mod columns;

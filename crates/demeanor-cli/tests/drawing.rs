@@ -3,9 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use cases::cases;
 use proptest::prelude::*;
 use running::Folder;
 
+#[path = "../../../tests/cases/mod.rs"]
+mod cases;
 mod running;
 
 /// A machine of a random file. States are numbered.
@@ -182,12 +185,8 @@ fn touches((x, y): (f64, f64), [left, top, right, bottom]: Edges) -> bool {
     (left..=right).contains(&x) && ((y - top).abs() < 0.2 || (y - bottom).abs() < 0.2)
 }
 
-fn cases() -> u32 {
-    std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(64)
-}
-
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(64))]
 
     #[test]
     fn arrows_lead_around_boxes_and_labels(machine in machine()) {

@@ -175,7 +175,7 @@ impl Game {
 
 #[test]
 fn ticks_are_as_long_in_a_world_that_goes_on_from_a_checkpoint() {
-    let games = std::env::var("PROPTEST_CASES").map_or(64, |cases| cases.parse().unwrap()) / 16;
+    let games = std::env::var("RANDOM_CASES").map_or(64, |cases| cases.parse().unwrap()) / 16;
     let games = games.max(1);
     let mut random = Rand32::new(11);
     for _ in 0..games {

@@ -7,6 +7,7 @@ use bevy_ecs::world::CommandQueue;
 use demeanor::{NextWake, Owner, StateMachine};
 use proptest::prelude::*;
 
+use crate::cases::cases;
 use crate::soldier::{Alarm, Ears, Order, Senses, Soldier, StateName, Vigilance, Watch, app, soldier, take_trace};
 
 fn name() -> impl Strategy<Value = StateName> {
@@ -225,7 +226,7 @@ fn in_context(world: &mut World, entity: Entity, act: impl FnOnce(&mut <Soldier 
 
 proptest! {
     // Each case builds three apps.
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(cases(48))]
 
     #[test]
     fn the_same_script_makes_the_same_callbacks_in_each_tick(script in script()) {

@@ -1,6 +1,8 @@
 //! Machines on entities, driven through `App::update`, headless.
 
 mod body;
+#[path = "../../../../tests/cases/mod.rs"]
+mod cases;
 mod clock;
 #[cfg(feature = "serialize")]
 mod clones;

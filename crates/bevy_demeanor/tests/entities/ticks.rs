@@ -11,6 +11,7 @@ use bevy_time::{Fixed, Time, TimePlugin, TimeUpdateStrategy};
 use demeanor::StateBook;
 use proptest::prelude::*;
 
+use crate::cases::cases;
 use crate::guard::{Sequence, load, save};
 
 /// The lengths of the sentry's activities, in seconds, and its events in the frame.
@@ -109,7 +110,7 @@ impl Plan {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 16, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(16))]
 
     #[test]
     fn frames_are_as_many_at_every_rate_before_and_after_loading(

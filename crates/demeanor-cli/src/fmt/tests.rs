@@ -6,6 +6,7 @@ use demeanor::definition::Outline;
 use proptest::prelude::*;
 
 use super::{Form, formatted};
+use crate::cases::cases;
 
 const FORMS: [Form; 3] = [Form::AsItIs, Form::Nested, Form::Flat];
 
@@ -292,7 +293,7 @@ fn random_file(states: &[RandomState], in_machine: bool) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(128))]
 
     #[test]
     fn any_file_means_the_same_in_one_style(

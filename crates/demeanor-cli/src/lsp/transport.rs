@@ -120,6 +120,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::{LONGEST_HEADER, LONGEST_MESSAGE, read};
+    use crate::cases::cases;
 
     /// Returns the first message of an input, in short form, or its error.
     fn told(mut input: &[u8]) -> Result<Option<String>, String> {
@@ -211,6 +212,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(cases(256))]
+
         #[test]
         fn random_bytes_are_a_message_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..200), length in any::<u64>()) {
             let _ = told(&bytes);

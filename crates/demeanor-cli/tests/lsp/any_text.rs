@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use crate::cases::cases;
 use crate::editor::Editor;
 
 const FILE: &str = "initial = \"fight\"\nglobal = 'ears'\nticks_per_second = 35\n[states.ears]\nexits = [{ to = 'fight', on = 'hit', when = 'message.damage > 3' }]\n[states.fight]\ninitial = 'aim'\nparent = \"\"\n[states.'fight.aim']\nbehavior = ['look', { name = 'walk', speed = 3, then = 'rest' }]\nexits = [{ to = \"rest\", after = '2 ticks .. 4 s', when = \"\"\"time_in(aim) > 3\n and not in('rest')\"\"\" }]\n[machines.imp.states.rest]\nfinal = true\n[machines.baron]\nlike = 'imp'\n";
@@ -60,13 +61,8 @@ fn position((line, character): (u32, u32)) -> Value {
     json!({ "line": line, "character": character })
 }
 
-/// Returns the number of texts to try.
-fn cases() -> u32 {
-    std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(32)
-}
-
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(32))]
 
     #[test]
     fn the_server_answers_whatever_is_typed(

@@ -1,6 +1,8 @@
 //! The language server, with a fake editor.
 
 mod any_text;
+#[path = "../../../../tests/cases/mod.rs"]
+mod cases;
 mod completion;
 mod documented;
 mod editor;
