@@ -537,5 +537,10 @@ fn first_use(outline: &Outline, repeated: &Repeated) -> Option<Range<usize>> {
             }
         }
     });
-    uses.min_by_key(|at| at.start)
+    let in_properties = outline.properties.iter().flat_map(|property| property.rule.conditions());
+    let in_properties = in_properties.filter_map(|when| match repeated {
+        Repeated::Word(WordKind::Value, name) => when.first_value(name),
+        _ => None,
+    });
+    uses.chain(in_properties).min_by_key(|at| at.start)
 }

@@ -100,6 +100,14 @@ fn a_word_that_is_offered_twice_is_reported_where_it_is_first_used() {
         ]
     );
     assert!(problems.iter().all(|problem| problem.code_name() == "duplicate-word"));
+
+    let file = "initial = 'post'\nproperties.calm.never = 'ammo > 1 and brave'\n[states.post]\nfinal = true\n";
+    let problems = Definition::parse_named("guard.toml", file, &vocabulary).unwrap_err();
+    assert!(
+        problems.iter().any(|problem| problem.located()
+            == format!("guard.toml:2:39: error: the game offers the value `brave` twice: {advice}")),
+        "{problems}"
+    );
 }
 
 #[test]
