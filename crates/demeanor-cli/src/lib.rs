@@ -77,7 +77,8 @@ Exit codes:
   1  a definition has an error; with --deny-warnings, also if there is a warning;
      with `fmt --check`, also if a file is not formatted;
      with --fail-under, also if fewer exits were taken;
-     with `run --tests`, also if the machine behaves differently
+     with `run --tests`, also if the machine behaves differently;
+     with `run --watch-properties`, also if a property does not hold
   2  the command could not be carried out: wrong arguments, or a file that cannot
      be read or written";
 
@@ -90,6 +91,7 @@ enum Action {
     #[command(after_help = EXIT_CODES)]
     Graph(graph::Graph),
     /// Run a machine without the game, and say why it changes state or stays.
+    #[command(after_help = EXIT_CODES)]
     Run(simulate::Run),
     /// Write a table of runs that take every exit of a machine, for `run --tests`.
     #[command(after_help = EXIT_CODES)]

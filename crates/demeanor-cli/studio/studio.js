@@ -418,16 +418,18 @@ for (const [nth, tab] of tabs.entries()) {
 }
 
 document.addEventListener("keydown", event => {
-    if ((event.ctrlKey || event.metaKey) && event.key === "s") {
+    // With Caps Lock on, the browser names the key in upper case.
+    const key = event.key.toLowerCase();
+    if ((event.ctrlKey || event.metaKey) && !event.shiftKey && key === "s") {
         event.preventDefault();
         return save();
     }
-    if ((event.ctrlKey || event.metaKey) && !event.altKey && /^[zy]$/i.test(event.key)) {
+    if ((event.ctrlKey || event.metaKey) && !event.altKey && (key === "z" || key === "y")) {
         const field = event.target.closest?.("input, .cm-editor");
         // In a field, the browser undoes what is typed there.
         if (field && (field.matches(".cm-editor") || field.value !== (field.dataset.was ?? ""))) return;
         event.preventDefault();
-        return stepBack(event.key === "z");
+        return stepBack(key === "z" && !event.shiftKey);
     }
     const isTyping = event.target.closest?.("input:not([type=range], [type=checkbox]), select, textarea, [contenteditable=true], dialog");
     if (event.key === "Escape" && !event.target.closest("#search, dialog")) byId("picture").querySelector("[tabindex='0']")?.focus();

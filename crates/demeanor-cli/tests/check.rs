@@ -43,7 +43,7 @@ fn the_exit_code_says_how_bad_it_is() {
     ] {
         assert_eq!(folder.run(arguments).0, code, "{arguments:?}");
     }
-    for subcommand in ["check", "graph", "fmt", "tests"] {
+    for subcommand in ["check", "graph", "run", "fmt", "tests"] {
         let (code, told, _) = folder.run(&[subcommand, "--help"]);
         assert_eq!(code, 0);
         assert!(
@@ -54,7 +54,8 @@ Exit codes:
   1  a definition has an error; with --deny-warnings, also if there is a warning;
      with `fmt --check`, also if a file is not formatted;
      with --fail-under, also if fewer exits were taken;
-     with `run --tests`, also if the machine behaves differently
+     with `run --tests`, also if the machine behaves differently;
+     with `run --watch-properties`, also if a property does not hold
   2  the command could not be carried out: wrong arguments, or a file that cannot
      be read or written
 "

@@ -16,7 +16,10 @@ use crate::setup::Inspect;
 use crate::setup::{Checkpoints, Context, Observer, Populate, Setup, Tally};
 
 /// Describes many owners that are updated on any number of threads, processes and computers, and runs them.
-/// The owners are called [citizens](Citizen). The methods set the first citizens, their context, and what is observed and saved; [`run`](Self::run) then runs all of them for a number of ticks. The result is the same on any number of threads, processes and computers. [The page of the crate](crate) has an example.
+///
+/// The owners are called [citizens](Citizen). The methods set the first citizens, their context, and what is observed and saved;
+/// [`run`](Self::run) then runs all of them for a number of ticks. The result is the same on any number of threads, processes and
+/// computers. [The page of the crate](crate) has an example.
 ///
 /// # Order of calls
 ///

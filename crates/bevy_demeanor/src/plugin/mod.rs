@@ -44,6 +44,7 @@ use hooks::hooks;
 ///
 /// The pass does not need exclusive access to the world. It runs beside every system that does not access `T`, `Machine<T>` or
 /// the data of [`T::Param`](EntityOwner::Param).
+///
 /// # Order of calls
 ///
 /// The first pass after a machine was inserted starts it. For each entity, a pass then carries out the timers that are due, and

@@ -619,7 +619,8 @@ await inWindow(window, game, async () => {
             if (way === "mouse") await page.click("#undo");
             else {
                 await page.keyboard.down("Control");
-                await press("z");
+                // Without Shift, the second is what the browser sends while Caps Lock is on.
+                await press(steps % 2 ? "Z" : "z");
                 await page.keyboard.up("Control");
             }
         }
