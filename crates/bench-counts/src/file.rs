@@ -9,7 +9,7 @@ use crate::OWNERS;
 
 /// Four states, with conditions on two values and on time. With a mood below 0, a guard changes its state in each tick; with a mood
 /// above 0, it never does.
-const FILE: &str = "
+pub(crate) const FLAT: &str = "
 initial = 'idle'
 
 [states.idle]
@@ -24,6 +24,32 @@ exits = [{ to = 'rest', when = 'time_in_state > 2' }]
 [states.rest]
 exits = [{ to = 'idle', after = 3 }]
 ";
+
+/// States inside another one.
+const NESTED: &str = "
+initial = 'awake'
+
+[states.awake]
+EVERY
+initial = 'stroll'
+exits = [{ to = 'asleep', when = 'mood < 0' }]
+
+[states.stroll]
+parent = 'awake'
+exits = [{ to = 'linger', when = 'time_in_state >= 0.5' }]
+
+[states.linger]
+parent = 'awake'
+exits = [{ to = 'stroll', when = 'time_in_state >= 0.75' }]
+
+[states.asleep]
+exits = [{ to = 'awake', when = 'mood > 0' }]
+";
+
+/// Returns a file with nested states. With `has_turns`, the exit of the outer state is tried in each sixth tick only.
+pub(crate) fn nested(has_turns: bool) -> String {
+    NESTED.replace("EVERY", if has_turns { "every = 0.09375" } else { "" })
+}
 
 struct Guard {
     mood: f64,
@@ -40,14 +66,14 @@ impl Owner for Guard {
     }
 }
 
-fn definition() -> Definition<Guard> {
+fn definition(file: &str) -> Definition<Guard> {
     let words = Vocabulary::new().value("mood", |guard: &Guard, _| guard.mood).value("fear", |guard, _| guard.fear);
-    Definition::parse(FILE, &words).expect("the file is right")
+    Definition::parse(file, &words).expect("the file is right")
 }
 
 /// Updates machines.
-pub(crate) fn machines(mood: f64, ticks: u32) {
-    let definition = definition();
+pub(crate) fn machines(file: &str, mood: f64, ticks: u32) {
+    let definition = definition(file);
     let mut now = 0.0;
     let mut guards: Vec<_> = (0..OWNERS)
         .map(|n| {
@@ -67,8 +93,8 @@ pub(crate) fn machines(mood: f64, ticks: u32) {
 }
 
 /// Updates a batch.
-pub(crate) fn batch(mood: f64, ticks: u32) {
-    let definition = definition();
+pub(crate) fn batch(file: &str, mood: f64, ticks: u32) {
+    let definition = definition(file);
     let mut now = 0.0;
     let mut batch = Batch::new();
     for n in 0..OWNERS {

@@ -9,6 +9,8 @@ mod states;
 use std::hint::black_box;
 use std::process::ExitCode;
 
+use self::file::{FLAT, nested};
+
 /// How many owners each workload has.
 const OWNERS: u32 = 1000;
 
@@ -16,7 +18,7 @@ const OWNERS: u32 = 1000;
 type Workload = (&'static str, fn(u32));
 
 /// All workloads. No owner changes its state, unless the name of the workload says so.
-const WORKLOADS: [Workload; 21] = [
+const WORKLOADS: [Workload; 25] = [
     ("machine", |ticks| states::machines(&states::IDLE, 0, ticks)),
     ("machine, 1 % change", |ticks| states::machines(&states::IDLE, 10, ticks)),
     ("machine, all change", |ticks| states::machines(&states::IDLE, 1000, ticks)),
@@ -29,15 +31,19 @@ const WORKLOADS: [Workload; 21] = [
     ("machine with a global state", states::machines_with_global),
     ("machine that waits for a timer", |ticks| states::machines(&states::WAIT, 0, ticks)),
     ("machine that has had a timer", |ticks| states::machines(&states::SOON, 0, ticks)),
-    ("machine from a file", |ticks| file::machines(1.0, ticks)),
-    ("machine from a file, all change", |ticks| file::machines(-1.0, ticks)),
+    ("machine from a file", |ticks| file::machines(FLAT, 1.0, ticks)),
+    ("machine from a file, all change", |ticks| file::machines(FLAT, -1.0, ticks)),
     ("batch", |ticks| crowd::batch(&states::IDLE, 0, ticks)),
     ("batch, 1 % change", |ticks| crowd::batch(&states::IDLE, 10, ticks)),
     ("batch, all change", |ticks| crowd::batch(&states::IDLE, 1000, ticks)),
     ("batch, 97 % asleep", |ticks| crowd::batch(&states::NAP, 0, ticks)),
     ("batch with two regions", |ticks| crowd::batch(&states::WHOLE, 0, ticks)),
     ("batch with two regions, a change in each", |ticks| crowd::batch(&states::WHOLE, 1000, ticks)),
-    ("batch from a file", |ticks| file::batch(1.0, ticks)),
+    ("batch from a file", |ticks| file::batch(FLAT, 1.0, ticks)),
+    ("batch from a file, all change", |ticks| file::batch(FLAT, -1.0, ticks)),
+    ("nested machine from a file", |ticks| file::machines(&nested(false), 1.0, ticks)),
+    ("nested machine with turns from a file", |ticks| file::machines(&nested(true), 1.0, ticks)),
+    ("nested batch with turns from a file", |ticks| file::batch(&nested(true), 1.0, ticks)),
 ];
 
 fn main() -> ExitCode {
