@@ -17,6 +17,9 @@ use crate::machine::waiting::{Note, Scope};
 use crate::owner::Owner;
 use crate::state::{State, StateRef, same};
 
+/// The times of owners, before the batch has seen a clock.
+static ZEROS: [f64; 64] = [0.0; 64];
+
 /// The data that few owners have besides their row, by key.
 pub(crate) type Extras<T> = SecondaryMap<Key, Extra<T>>;
 
@@ -210,11 +213,12 @@ impl<'a, T: Owner> Rows<'a, T> {
         self.noted.ancestors.get(slot * self.noted.depth..(slot + 1) * self.noted.depth).unwrap_or_default()
     }
 
-    /// Returns when each owner in `slots` entered a state, if times are kept and the state is active.
+    /// Returns when each owner in `slots` entered a state, if the state is active and its times are kept.
     pub(crate) fn entries(&self, slots: Range<usize>, state: &dyn State<T>) -> Option<Entries<'a>> {
         let known = self.known();
         if same(&**known.state(), state) {
-            return Some(Entries { times: self.noted.current.get(slots)?, width: 1, at: 0 });
+            let times = self.noted.current.get(slots.clone()).or(ZEROS.get(..slots.len()))?;
+            return Some(Entries { times, width: 1, at: 0 });
         }
         let at = known.ancestors.iter().rposition(|ancestor| same(&**ancestor, state))?;
         let width = self.noted.depth;
