@@ -1312,23 +1312,25 @@ pub(crate) type ActOnSeat<'a, T> =
     &'a mut dyn FnMut(&mut T, &mut Seat<T>, &Settings<T>, &mut <T as Owner>::Context<'_>);
 
 /// The machines behind a handle: one machine, or the machines of many owners in consecutive slots. `nth` is the index of one
-/// of them.
+/// of them. Machines that can only be read ignore requests, as the provided methods do.
 pub(crate) trait Machines<T: Owner> {
     /// Queues a request for a change to a singleton. Nearly all requests are of this kind.
-    fn ask_singleton(&mut self, nth: usize, to: &'static dyn State<T>);
+    fn ask_singleton(&mut self, _nth: usize, _to: &'static dyn State<T>) {}
     /// Queues any other request.
-    fn ask(&mut self, nth: usize, request: Request<T>);
+    fn ask(&mut self, _nth: usize, _request: Request<T>) {}
     /// Records a wait of the owner, and its length in seconds. Returns `false` if the wait must be queued as a request
     /// instead.
     fn wait(&mut self, _nth: usize, _seconds: f64, _for: Awaited<T>) -> bool {
         false
     }
     /// Withdraws the changes that wait (rule 37).
-    fn withdraw_changes(&mut self, nth: usize);
+    fn withdraw_changes(&mut self, _nth: usize) {}
     /// Withdraws all requests that wait (rule 37).
-    fn withdraw_all(&mut self, nth: usize);
+    fn withdraw_all(&mut self, _nth: usize) {}
     /// Ends the timers for which `is_canceled` returns `true`, and returns how many (rule 39).
-    fn cancel(&mut self, nth: usize, is_canceled: &mut dyn FnMut(&Pending<T>) -> bool) -> usize;
+    fn cancel(&mut self, _nth: usize, _is_canceled: &mut dyn FnMut(&Pending<T>) -> bool) -> usize {
+        0
+    }
     /// Ends the change under way in the state that is being entered (rule 38). Returns `false` if no state is being entered.
     fn stay(&mut self, _nth: usize) -> bool {
         false
@@ -1336,21 +1338,25 @@ pub(crate) trait Machines<T: Owner> {
     /// Carries out a request within the call (rule 11). Returns whether this was done.
     fn execute_now(
         &mut self,
-        nth: usize,
-        order: Order,
-        request: &Request<T>,
-        owner: &mut T,
-        cx: &mut T::Context<'_>,
-    ) -> bool;
+        _nth: usize,
+        _order: Order,
+        _request: &Request<T>,
+        _owner: &mut T,
+        _cx: &mut T::Context<'_>,
+    ) -> bool {
+        false
+    }
     /// Sends a message to the owner itself within the call (rule 24). Returns whether it was handled.
     fn send_now(
         &mut self,
-        nth: usize,
-        order: Order,
-        owner: &mut T,
-        message: &T::Message,
-        cx: &mut T::Context<'_>,
-    ) -> bool;
+        _nth: usize,
+        _order: Order,
+        _owner: &mut T,
+        _message: &T::Message,
+        _cx: &mut T::Context<'_>,
+    ) -> bool {
+        false
+    }
     /// Returns the machine's seat; `None` if a batch stores the machine's data in columns.
     fn seat(&self, _nth: usize) -> Option<&Seat<T>> {
         None

@@ -93,8 +93,9 @@ pub(crate) fn build<T: Owner>(
         },
     };
     builder.repeated_words();
-    let contents: Vec<_> =
+    let mut contents: Vec<_> =
         outline.states.iter().zip(params).map(|(state, params)| builder.content(state, &params)).collect();
+    find_unguarded(&outline, &states, &mut contents);
     let properties = outline.properties.iter().map(|property| builder.property(property)).collect();
     builder.findings.finish()?;
 
@@ -163,11 +164,34 @@ fn exit_to<T: Owner>(to: StateId, outline: &Outline, states: &[Arc<Fixed<T>>]) -
         even_final: true,
         rank: None,
         leads: Leads::To,
+        is_unguarded: false,
         is_plain: true,
         actions: None,
         opens: Opening::AtOnce,
         after: Box::default(),
         when: None,
+    }
+}
+
+/// Finds the exits for which no guard is asked if their state is the innermost active one.
+fn find_unguarded<T: Owner>(outline: &Outline, states: &[Arc<Fixed<T>>], contents: &mut [Content<T>]) {
+    // A final state counts as guarded, because exits of states in it may not lead out of it.
+    let is_guarded =
+        |content: &Content<T>| content.behaviour.is_some() || content.enter_when.is_some() || content.is_final;
+    let guarded: HashSet<usize> = states
+        .iter()
+        .zip(&*contents)
+        .filter(|(_, content)| is_guarded(content))
+        .map(|(state, _)| state.index)
+        .collect();
+    for (state, content) in outline.states.iter().zip(contents) {
+        let path: Vec<usize> = outline.path(state.id).into_iter().map(|id| states[id.index()].index).collect();
+        for exit in &mut content.exits {
+            // The change leaves and enters all states below those that both paths share (rule 6).
+            let kept = path.iter().zip(&exit.route[..exit.above]).take_while(|(one, other)| one == other).count();
+            let asked = path[kept..].iter().chain(&exit.route[kept..]).any(|index| guarded.contains(index));
+            exit.is_unguarded = exit.leads == Leads::To && !asked;
+        }
     }
 }
 
@@ -182,7 +206,13 @@ fn nodes<T: Owner>(
     let gone = before.iter().zip(is_kept).enumerate().map(|(index, (node, is_kept))| {
         if *is_kept {
             let gone = Some(lead(&node.fixed));
-            Node { fixed: Arc::clone(&node.fixed), content: Arc::clone(&node.content), gone, can_rest: false }
+            Node {
+                fixed: Arc::clone(&node.fixed),
+                content: Arc::clone(&node.content),
+                gone,
+                can_rest: false,
+                only_decides: false,
+            }
         } else {
             // The place is free for a later state.
             let fixed = Fixed::new(index, "");
@@ -192,8 +222,9 @@ fn nodes<T: Owner>(
     });
     let mut nodes: Vec<_> = gone.collect();
     for (fixed, content) in states.iter().zip(contents) {
-        let node = Node { fixed: Arc::clone(fixed), content: Arc::new(content), gone: None, can_rest: false };
-        match nodes.get_mut(fixed.index) {
+        let (fixed, content) = (Arc::clone(fixed), Arc::new(content));
+        let node = Node { fixed, content, gone: None, can_rest: false, only_decides: false };
+        match nodes.get_mut(node.fixed.index) {
             Some(place) => *place = node,
             // The new states follow the old ones without a gap.
             None => nodes.push(node),
@@ -201,7 +232,10 @@ fn nodes<T: Owner>(
     }
     for fixed in states {
         let path = iter::successors(Some(fixed.index), |index| nodes[*index].fixed.parent);
-        nodes[fixed.index].can_rest = { path }.all(|index| nodes[index].content.can_rest());
+        let can_rest = { path }.all(|index| nodes[index].content.can_rest());
+        let node = &mut nodes[fixed.index];
+        node.can_rest = can_rest;
+        node.only_decides = node.content.only_tries_exits() && !node.content.decides_alone() && !can_rest;
     }
     nodes
 }

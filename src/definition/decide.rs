@@ -12,7 +12,7 @@ use self::recall::{active, is_innermost, left_along};
 use super::block::{Block, each};
 use super::choice::Choice;
 use super::graph::{Content, DefinedState, Exit, Graph};
-use super::handle::{entered_at, entry_of, toward};
+use super::handle::{entry_of, toward};
 use super::moment::Moment;
 use super::opening::Opening;
 use super::record::{Record, Trial, Unrecorded};
@@ -35,6 +35,11 @@ pub(crate) struct Decider<'g, T: Owner> {
     pub(crate) graph: &'g Graph<T>,
     /// How the state chooses among exits that hold, if it does not take the first one.
     pub(crate) choice: Option<&'g Choice<T>>,
+    /// When the owner entered the state, in seconds, if it is known.
+    pub(crate) entered_at: Option<f64>,
+    /// Whether it is known that the state is the innermost active one, that no regions are open, and that nothing has been
+    /// requested.
+    pub(crate) is_innermost: bool,
     /// Whether the state is being entered. Then pending requests to set timers do not count, because they are not changes.
     pub(crate) is_entry: bool,
     /// The message that was sent, if the exits wait for one.
@@ -50,6 +55,8 @@ impl<'g, T: Owner> Decider<'g, T> {
             state,
             graph,
             choice: None,
+            entered_at: None,
+            is_innermost: false,
             is_entry: false,
             message: None,
             #[cfg(feature = "script")]
@@ -68,11 +75,26 @@ impl<'g, T: Owner> Decider<'g, T> {
         cx: &mut T::Context<'_>,
         record: &mut impl Record,
     ) -> Option<Taken<'e, T>> {
-        if let Some(choice) = self.choice {
-            return self.choose(choice, exits, owner, fsm, cx, record);
+        match self.choice {
+            Some(choice) => self.choose(choice, exits, owner, fsm, cx, record),
+            None => self.take_first(exits, owner, fsm, cx, record),
         }
+    }
+
+    /// Like [`decide`](Self::decide), for a state without a choice.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "so that what the caller knows of the decider is not found out again")]
+    pub(crate) fn take_first<'e>(
+        &self,
+        exits: impl IntoIterator<Item = &'e Exit<T>>,
+        owner: &mut T,
+        fsm: &Fsm<'_, T>,
+        cx: &mut T::Context<'_>,
+        record: &mut impl Record,
+    ) -> Option<Taken<'e, T>> {
+        let mut moment = self.moment(fsm);
         for exit in exits {
-            if self.holds(exit, owner, fsm, cx, record).is_none() {
+            if !self.holds(exit, owner, &mut moment, cx, record) {
                 record.tried(Trial::NoCondition);
                 continue;
             }
@@ -97,6 +119,9 @@ impl<'g, T: Owner> Decider<'g, T> {
         cx: &T::Context<'_>,
         record: &mut impl Record,
     ) -> (Trial, StateRef<T>) {
+        if self.is_innermost && exit.is_unguarded {
+            return (Trial::Taken, self.graph.state(exit.to, &self.state.shared));
+        }
         if exit.leads != Leads::To {
             return self.try_recalled(exit, owner, fsm, cx, record);
         }
@@ -104,33 +129,33 @@ impl<'g, T: Owner> Decider<'g, T> {
         (self.pass(&change, owner, fsm, cx, record), change.to)
     }
 
-    /// Returns how many seconds after the entry into the state an exit opened. `None` if it is not open, or if its condition does
-    /// not hold.
+    /// Whether an exit is open and its condition holds. Sets in `moment` when the exit opened.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "usually this is all of a decision")]
     pub(super) fn holds(
         &self,
         exit: &Exit<T>,
         owner: &mut T,
-        fsm: &Fsm<'_, T>,
+        moment: &mut Moment<'_, '_, T>,
         cx: &mut T::Context<'_>,
         record: &mut impl Record,
-    ) -> Option<f64> {
+    ) -> bool {
         let opened = match &exit.opens {
-            Opening::AtOnce => 0.0,
-            Opening::After(after) => Self::opened(exit, *after, entered_at(self.state, fsm), cx, record)?,
-            _ => self.open(exit, owner, fsm, cx, record)?,
+            Opening::AtOnce => Some(0.0),
+            Opening::After(after) => Self::opened(exit, *after, moment.entered_at(), cx, record),
+            _ => self.open(exit, owner, moment.fsm, cx, record),
         };
-        let Some(when) = &exit.when else { return Some(opened) };
-        when.holds(owner, cx, &self.moment(fsm, opened), record).then_some(opened)
+        let Some(opened) = opened else { return false };
+        moment.opened = opened;
+        exit.when.as_ref().is_none_or(|when| when.holds(owner, cx, moment, record))
     }
 
-    /// Returns the moment at which the condition of an exit is evaluated. The exit opened `opened` seconds after the entry.
+    /// Returns the moment at which the conditions of exits are evaluated.
     #[inline]
-    pub(super) fn moment<'m, 'f>(&'m self, fsm: &'m Fsm<'f, T>, opened: f64) -> Moment<'m, 'f, T> {
+    pub(super) fn moment<'m, 'f>(&'m self, fsm: &'m Fsm<'f, T>) -> Moment<'m, 'f, T> {
         Moment {
             message: self.message,
-            opened,
+            entered_at: self.entered_at,
             #[cfg(feature = "script")]
             usage: self.usage,
             ..Moment::of(self.state, fsm)

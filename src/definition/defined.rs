@@ -11,7 +11,7 @@ use super::action::Hooks;
 use super::block::{Block, each};
 use super::decide::{Decider, Plans, Taken};
 use super::graph::{DefinedState, Exit, Graph, Here, Node};
-use super::handle::entered_at;
+use super::handle::{ReadSeat, entered_at};
 use super::moment::tried_at;
 use super::record::Unrecorded;
 use super::values::LANES;
@@ -19,14 +19,14 @@ use crate::change::Guard;
 use crate::format::hook::Hook;
 #[cfg(feature = "script")]
 use crate::format::script::budget::Usage;
-use crate::fsm::Fsm;
+use crate::fsm::{Fsm, time_or_zero};
+use crate::machine::seat::Seat;
 #[cfg(feature = "script")]
 use crate::machine::waiting::Scope as NotedBy;
 use crate::owner::{Label, Owner, now};
 use crate::save::SavedNote;
 use crate::slice::FsmSlice;
-use crate::span::Span;
-use crate::state::{Callback, State, StateRef};
+use crate::state::{Callback, Delegate, State, StateRef};
 
 /// What a function of the state's script has used in a callback.
 #[derive(Clone, Copy, Default)]
@@ -159,8 +159,8 @@ impl<T: Owner> DefinedState<T> {
     /// Whether no exit can be open yet. This is the usual case, and checking it costs several times less than a decision.
     #[inline]
     fn is_closed(&self, at: Here<'_, T>, fsm: &Fsm<'_, T>, cx: &T::Context<'_>) -> bool {
-        let closed_for = at.node.content.closed_for;
-        closed_for > f64::NEG_INFINITY && !Span::of(closed_for, now::<T>(cx)).has_passed(entered_at(self, fsm))
+        let content = &at.node.content;
+        content.closed_for > f64::NEG_INFINITY && content.is_closed(entered_at(self, fsm), || now::<T>(cx))
     }
 
     /// Updates an owner: runs the behavior and the script, and tries the exits. With `every`, it does so only if the state's next
@@ -299,9 +299,21 @@ impl<T: Owner> DefinedState<T> {
 }
 
 impl<T: Owner> DefinedState<T> {
-    /// Returns the behavior of a state from a file, if the state does nothing in this callback except call its behavior.
-    pub(crate) fn delegate(state: &dyn State<T>, callback: Callback) -> Option<StateRef<T>> {
-        state.downcast_ref::<Self>()?.with(|Here { node, .. }| {
+    /// Returns the state at this index, if this state is still in the file: its parent or its initial child.
+    #[inline(never)]
+    fn related(&self, index: usize) -> Option<StateRef<T>> {
+        self.with(|at| at.graph.has(&self.fixed).then(|| at.graph.state(index, &self.shared)))
+    }
+
+    #[inline(never)]
+    fn initial_in_regions(&self) -> Vec<StateRef<T>> {
+        self.fixed.regions.iter().filter_map(|initial| self.related(*initial)).collect()
+    }
+}
+
+impl<T: Owner> Delegate<T> for DefinedState<T> {
+    fn delegate(&self, callback: Callback) -> Option<StateRef<T>> {
+        self.with(|Here { node, .. }| {
             let content = &node.content;
             let does_more = match callback {
                 Callback::Guard(Guard::CanExit) => false,
@@ -314,6 +326,19 @@ impl<T: Owner> DefinedState<T> {
             };
             (!does_more).then(|| content.behaviour.clone().unwrap_or(StateRef::NONE))
         })
+    }
+
+    fn decide(&self, seat: &Seat<T>, depth: usize, owner: &mut T, cx: &mut T::Context<'_>) -> Option<StateRef<T>> {
+        let Here { graph, node } = self.here_unless_reloaded().filter(|here| here.node.only_decides)?;
+        let entered_at = time_or_zero(seat.entered_at(depth));
+        if node.content.is_closed(entered_at, || now::<T>(cx)) {
+            return None;
+        }
+        let is_innermost = depth == seat.ancestors().len();
+        let decider = Decider { entered_at: Some(entered_at), is_innermost, ..Decider::new(self, graph) };
+        let mut machine = ReadSeat(seat);
+        let taken = decider.take_first(&node.content.exits, owner, &Fsm::new(&mut machine, 0), cx, &mut Unrecorded);
+        Some(taken.map_or(StateRef::NONE, |taken| taken.to))
     }
 }
 
@@ -425,24 +450,15 @@ impl<T: Owner> State<T> for DefinedState<T> {
     }
 
     fn parent(&self) -> Option<StateRef<T>> {
-        let parent = self.fixed.parent?;
-        self.with(|at| at.graph.has(&self.fixed).then(|| at.graph.state(parent, &self.shared)))
+        self.fixed.parent.and_then(|parent| self.related(parent))
     }
 
     fn initial(&self) -> Option<StateRef<T>> {
-        let initial = self.fixed.initial?;
-        self.with(|at| at.graph.has(&self.fixed).then(|| at.graph.state(initial, &self.shared)))
+        self.fixed.initial.and_then(|initial| self.related(initial))
     }
 
     fn regions(&self) -> Vec<StateRef<T>> {
-        let regions = &self.fixed.regions;
-        if regions.is_empty() {
-            return Vec::new();
-        }
-        self.with(|at| {
-            let regions = regions.iter().filter(|_| at.graph.has(&self.fixed));
-            regions.map(|initial| at.graph.state(*initial, &self.shared)).collect()
-        })
+        if self.fixed.regions.is_empty() { Vec::new() } else { self.initial_in_regions() }
     }
 
     fn region(&self) -> usize {

@@ -23,6 +23,7 @@ use super::record::Record;
 use crate::format::leads::Leads;
 use crate::fsm::Fsm;
 use crate::owner::Owner;
+use crate::span::Span;
 use crate::state::{StateRef, WeakStateRef};
 
 /// The shortest wait for an exit, in seconds, for which an owner is put to sleep. In the benchmark `timed`, with the slow table,
@@ -97,6 +98,8 @@ pub(crate) struct Node<T: Owner> {
     pub(crate) gone: Option<Arc<Exit<T>>>,
     /// Whether there are times at which neither this state nor any of its ancestors has anything to do.
     pub(crate) can_rest: bool,
+    /// Whether the state does nothing in a tick except take an exit that only leads to another state.
+    pub(crate) only_decides: bool,
 }
 
 /// The part of a state that never changes. If a reload must change it, the state is replaced.
@@ -168,6 +171,8 @@ pub(crate) struct Exit<T: Owner> {
     pub(crate) opens: Opening<T>,
     /// How the exit leads to its target: to the state `to`, or to states that the machine remembers.
     pub(crate) leads: Leads,
+    /// Whether it leads to the state `to`, and no guard is asked if the exit's state is the innermost active one.
+    pub(crate) is_unguarded: bool,
     /// Whether it leads to the state `to`, and does nothing else when it is taken.
     pub(crate) is_plain: bool,
     pub(crate) actions: Option<Arc<Actions<T>>>,
@@ -218,7 +223,13 @@ impl<T: Owner> Node<T> {
     /// Creates a node without content, for a state that is not in the file. `to` is the exit that its owners take.
     #[cold]
     pub(crate) fn without(fixed: Arc<Fixed<T>>, to: Arc<Exit<T>>) -> Self {
-        Self { fixed, content: Arc::new(Content::of(Vec::new(), Vec::new(), None)), gone: Some(to), can_rest: false }
+        Self {
+            fixed,
+            content: Arc::new(Content::of(Vec::new(), Vec::new(), None)),
+            gone: Some(to),
+            can_rest: false,
+            only_decides: false,
+        }
     }
 
     /// Whether owners in the state sometimes sleep or wait for a turn.
@@ -247,17 +258,30 @@ impl<T: Owner> DefinedState<T> {
     /// Calls `act` with the current graph and this state's node in it.
     #[inline]
     pub(crate) fn with<R>(&self, act: impl FnOnce(Here<'_, T>) -> R) -> R {
-        let reloaded;
-        let mut graph = &*self.first;
-        if graph.version != self.shared.version.load(Ordering::Acquire) {
-            reloaded = self.shared.load();
-            graph = &reloaded;
-            if !graph.has(&self.fixed) {
-                let node = &Node::without(Arc::clone(&self.fixed), Arc::clone(&graph.to_initial));
-                return act(Here { graph, node });
-            }
+        match self.here_unless_reloaded() {
+            Some(here) => act(here),
+            None => self.with_reloaded(act),
         }
-        act(Here { graph, node: &graph.nodes[self.fixed.index] })
+    }
+
+    /// Returns the current graph and this state's node in it. `None` if the file has been reloaded since this state was created.
+    #[inline]
+    pub(crate) fn here_unless_reloaded(&self) -> Option<Here<'_, T>> {
+        let graph = &*self.first;
+        (graph.version == self.shared.version()).then(|| Here { graph, node: &graph.nodes[self.fixed.index] })
+    }
+
+    /// Does what [`with`](Self::with) does after a reload. It is not inlined, so that the usual case needs few registers.
+    #[cold]
+    #[inline(never)]
+    fn with_reloaded<R>(&self, act: impl FnOnce(Here<'_, T>) -> R) -> R {
+        let graph = &*self.shared.load();
+        let node = if graph.has(&self.fixed) {
+            &graph.nodes[self.fixed.index]
+        } else {
+            &Node::without(Arc::clone(&self.fixed), Arc::clone(&graph.to_initial))
+        };
+        act(Here { graph, node })
     }
 
     /// Whether the owner has left the state. The global state is never left.
@@ -356,6 +380,12 @@ impl<T: Owner> Content<T> {
         !self.has_update && !self.has_script && self.every.is_none()
     }
 
+    /// Whether no exit can be open yet. The owner entered the state at `entered_at`; both times are in seconds.
+    #[inline]
+    pub(crate) fn is_closed(&self, entered_at: f64, now: impl FnOnce() -> f64) -> bool {
+        self.closed_for > f64::NEG_INFINITY && !Span::of(self.closed_for, now()).has_passed(entered_at)
+    }
+
     /// Returns the waiting times that are determined when an owner enters the state: first those of the exits that are tried in
     /// ticks, then those of the exits that wait for a message.
     pub(crate) fn kept(&self) -> impl Iterator<Item = &KeptTime<T>> {
@@ -419,7 +449,7 @@ impl<T: Owner> Fixed<T> {
         let now = shared.load();
         let first = if now.has(self) { now } else { Arc::new(now.nowhere()) };
         let state = DefinedState { fixed: Arc::clone(self), shared: Arc::clone(shared), first };
-        let state = StateRef::delegating(Arc::new(state), DefinedState::delegate);
+        let state = StateRef::delegating(Arc::new(state));
         if let Some(weak) = state.downgrade() {
             if let Err(weak) = self.first.set(weak) {
                 *again = Some(weak);

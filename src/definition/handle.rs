@@ -1,12 +1,12 @@
 //! The parts of a machine and its handle that only definitions need: times of entry, the handle for guards, and a machine for
 //! explanations.
 
-use crate::fsm::{Fsm, Machines, Order, Request, View, time_or_zero};
+use crate::fsm::{Fsm, Machines, View, time_or_zero};
 use crate::machine::regions::{Around, Tree};
 use crate::machine::seat::{Rare, Seat};
 use crate::machine::settings::Settings;
 use crate::machine::state_machine::StateMachine;
-use crate::machine::waiting::{Pending, Scope};
+use crate::machine::waiting::Scope;
 use crate::owner::{Owner, now};
 use crate::slice::FsmSlice;
 use crate::state::{State, StateRef};
@@ -76,7 +76,7 @@ impl<T: Owner> Drop for LentSlice<'_, '_, T> {
     }
 }
 
-/// The machines from index `first` on, as guards see them during a change to `target`, if there is one. If there are `seats`, the
+/// The machines from index `first` on, as guards see them during a change to `target`, if there is one. They can only be read. If there are `seats`, the
 /// machine is seen from the last one; the others are around it.
 struct Toward<'m, T: Owner> {
     target: Option<&'m StateRef<T>>,
@@ -85,28 +85,7 @@ struct Toward<'m, T: Owner> {
     first: usize,
 }
 
-/// These machines can only be read: requests are ignored.
 impl<T: Owner> Machines<T> for Toward<'_, T> {
-    fn ask_singleton(&mut self, _: usize, _: &'static dyn State<T>) {}
-
-    fn ask(&mut self, _: usize, _: Request<T>) {}
-
-    fn withdraw_changes(&mut self, _: usize) {}
-
-    fn withdraw_all(&mut self, _: usize) {}
-
-    fn cancel(&mut self, _: usize, _: &mut dyn FnMut(&Pending<T>) -> bool) -> usize {
-        0
-    }
-
-    fn execute_now(&mut self, _: usize, _: Order, _: &Request<T>, _: &mut T, _: &mut T::Context<'_>) -> bool {
-        false
-    }
-
-    fn send_now(&mut self, _: usize, _: Order, _: &mut T, _: &T::Message, _: &mut T::Context<'_>) -> bool {
-        false
-    }
-
     fn view(&self, nth: usize) -> View<'_, T> {
         let view = match self.seats.split_last() {
             Some((seat, around)) => View { around: Around::of(around), ..seat.view(&StateRef::NONE) },
@@ -139,6 +118,31 @@ impl<T: Owner> Machines<T> for Toward<'_, T> {
 
     fn has_requests(&self, nth: usize) -> bool {
         self.machines.has_requests(self.first + nth)
+    }
+}
+
+/// A machine without a global state that can only be read.
+pub(crate) struct ReadSeat<'m, T: Owner>(pub(crate) &'m Seat<T>);
+
+impl<T: Owner> Machines<T> for ReadSeat<'_, T> {
+    fn view(&self, _: usize) -> View<'_, T> {
+        self.0.view(&StateRef::NONE)
+    }
+
+    fn noted(&self, _: usize, by: Scope, key: u32) -> Option<f64> {
+        self.0.noted(by, key)
+    }
+
+    fn look_back(&self, _: usize, look: &mut dyn FnMut(Option<&Rare<T>>)) {
+        look(self.0.rare.as_deref());
+    }
+
+    fn global(&self) -> &StateRef<T> {
+        &StateRef::NONE
+    }
+
+    fn has_requests(&self, _: usize) -> bool {
+        false
     }
 }
 

@@ -18,6 +18,8 @@ pub(crate) struct Moment<'m, 'f, T: Owner> {
     /// The state whose exit has the condition. `None` for an `enter_when`.
     pub(crate) state: Option<&'m dyn State<T>>,
     pub(crate) fsm: &'m Fsm<'f, T>,
+    /// When the owner entered the state, in seconds, if it is known.
+    pub(crate) entered_at: Option<f64>,
     /// The message that was sent, if the exit waits for one.
     pub(crate) message: Option<&'m T::Message>,
     /// How many seconds after the entry into its state the exit opened.
@@ -48,6 +50,7 @@ impl<'m, 'f, T: Owner> Moment<'m, 'f, T> {
         Self {
             state: None,
             fsm,
+            entered_at: None,
             message: None,
             opened: 0.0,
             #[cfg(feature = "script")]
@@ -58,7 +61,7 @@ impl<'m, 'f, T: Owner> Moment<'m, 'f, T> {
     /// Returns when the owner entered the state whose exit has the condition. 0 for an `enter_when`.
     #[inline]
     pub(crate) fn entered_at(&self) -> f64 {
-        self.state.map_or(0.0, |state| entered_at(state, self.fsm))
+        self.entered_at.unwrap_or_else(|| self.state.map_or(0.0, |state| entered_at(state, self.fsm)))
     }
 
     /// Whether a state is active.

@@ -200,6 +200,20 @@ impl<T: Owner> Seat<T> {
         self.rare.as_ref().map_or(&[], |rare| &rare.ancestors)
     }
 
+    /// Returns when the active state at a depth was entered, in seconds.
+    #[inline]
+    pub(crate) fn entered_at(&self, depth: usize) -> f64 {
+        let ancestors = self.rare.as_ref().and_then(|rare| rare.ancestors_entered_at.get(depth));
+        ancestors.copied().unwrap_or(self.entered_at)
+    }
+
+    /// Returns whether only nested states have to be considered in a tick: no timers, no sleep and no regions.
+    #[inline]
+    pub(crate) fn is_nested(&self) -> bool {
+        let has_more = |rare: &Rare<T>| rare.regions.is_some() || rare.waiting.is_waiting();
+        self.rare.as_deref().is_some_and(|rare| !rare.ancestors.is_empty() && !has_more(rare))
+    }
+
     /// Returns whether the current state has been entered, by a start or by a change.
     pub(crate) fn is_entered(&self) -> bool {
         !self.entered_at.is_nan()

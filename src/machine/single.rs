@@ -248,6 +248,28 @@ impl<T: Owner> Single<'_, T> {
         self.end_tick(is_updated, owner, cx);
     }
 
+    /// Runs the rest of a tick in which the states outside of a depth have been updated. The state at this depth has decided in
+    /// its update to change to the state that is given. If none is given, it is updated here.
+    pub(crate) fn tick_from(
+        &mut self,
+        depth: usize,
+        decided: Option<StateRef<T>>,
+        owner: &mut T,
+        cx: &mut T::Context<'_>,
+    ) {
+        let mut next = Some(depth);
+        if let Some(to) = decided {
+            next = (depth < self.seat.ancestors().len()).then_some(depth + 1);
+            (self.kept, self.scope) = (usize::MAX, Scope::state(depth));
+            self.execute_change(&to, owner, cx);
+            self.settle_callback(owner, cx);
+        }
+        if let Some(depth) = next.filter(|depth| self.seat.turn(*depth).is_some()) {
+            self.tick_path::<false>(depth, owner, cx);
+        }
+        self.end_tick(true, owner, cx);
+    }
+
     /// Updates the global state, if there is one. Returns whether it was updated.
     #[inline]
     fn tick_global(&mut self, owner: &mut T, cx: &mut T::Context<'_>) -> bool {

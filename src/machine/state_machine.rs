@@ -7,6 +7,7 @@ use core::{fmt, mem};
 
 use super::idle::Idle;
 use super::observer::Observer;
+use super::quiet::Quiet;
 use super::regions::Tree;
 use super::report::MachineReport;
 use super::seat::Seat;
@@ -1081,6 +1082,25 @@ fn tick_any<T: Owner>(
     } else if let Some(state) = machine.seat.lone_with_regions() {
         tick_with_regions(machine, state, observer, owner, cx)
     } else {
+        tick_some(machine, observer, owner, cx)
+    }
+}
+
+/// Runs one tick that may have something to do, without open regions.
+#[inline]
+fn tick_some<T: Owner>(
+    machine: &mut StateMachine<T>,
+    observer: Option<&mut dyn Observer<T>>,
+    owner: &mut T,
+    cx: &mut T::Context<'_>,
+) -> (bool, bool) {
+    if !machine.seat.current.is_delegate() || machine.settings().global.as_option().is_some() {
+        tick_all(machine, observer, owner, cx)
+    } else if machine.seat.is_lone() {
+        tick_delegate(machine, observer, owner, cx)
+    } else if machine.seat.is_nested() {
+        tick_delegates(machine, observer, owner, cx)
+    } else {
         tick_all(machine, observer, owner, cx)
     }
 }
@@ -1116,7 +1136,74 @@ fn tick_beside<T: Owner>(
         single.end_tick(is_updated, owner, cx);
         return finish(single);
     }
-    tick_all(machine, observer, owner, cx)
+    tick_some(machine, observer, owner, cx)
+}
+
+/// Runs one tick of a machine whose only state is a delegate. First, the state only decides: usually to stay, and this is all.
+#[inline(never)]
+fn tick_delegate<T: Owner>(
+    machine: &mut StateMachine<T>,
+    observer: Option<&mut dyn Observer<T>>,
+    owner: &mut T,
+    cx: &mut T::Context<'_>,
+) -> (bool, bool) {
+    let StateMachine { seat, beside } = &mut *machine;
+    beside.end_idle();
+    match seat.current.decide(seat, 0, owner, cx) {
+        Some(stay) if stay.is_none() => {
+            let mut single = Single::new(seat, beside.own_settings());
+            single.end_tick(true, owner, cx);
+            finish(single)
+        }
+        None => tick_all(machine, observer, owner, cx),
+        decided => tick_from(machine, Quiet::NONE, (0, decided), observer, owner, cx),
+    }
+}
+
+/// Does what [`tick_delegate`] does, for nested states. If all of them stay, what is known about the next tick stays true.
+#[inline(never)]
+fn tick_delegates<T: Owner>(
+    machine: &mut StateMachine<T>,
+    observer: Option<&mut dyn Observer<T>>,
+    owner: &mut T,
+    cx: &mut T::Context<'_>,
+) -> (bool, bool) {
+    let StateMachine { seat, beside } = &mut *machine;
+    let quiet = beside.quiet(|| now::<T>(cx));
+    let mut depth = 0;
+    while let Some(state) = seat.at(depth) {
+        if quiet.is_none() || !quiet.has(depth, || state.revision(), || now::<T>(cx)) {
+            match state.decide(seat, depth, owner, cx) {
+                Some(stay) if stay.is_none() => {}
+                None if depth == 0 => return tick_all(machine, observer, owner, cx),
+                decided => return tick_from(machine, quiet, (depth, decided), observer, owner, cx),
+            }
+        }
+        depth += 1;
+    }
+    seat.rest();
+    let mut single = Single::new(seat, beside.own_settings());
+    single.end_tick(true, owner, cx);
+    finish(single)
+}
+
+/// Runs the rest of a tick in which the states outside of a depth have decided to stay, and the state at this depth has decided
+/// what is given. If that is `None`, this state is updated.
+#[inline(never)]
+fn tick_from<T: Owner>(
+    machine: &mut StateMachine<T>,
+    quiet: Quiet,
+    (depth, decided): (usize, Option<StateRef<T>>),
+    observer: Option<&mut dyn Observer<T>>,
+    owner: &mut T,
+    cx: &mut T::Context<'_>,
+) -> (bool, bool) {
+    machine.beside.end_idle();
+    machine.seat.rest();
+    tick_with(machine, observer, cx, |single, cx| {
+        single.quiet = quiet;
+        single.tick_from(depth, decided, owner, cx);
+    })
 }
 
 /// Runs one tick that may have something to do.
@@ -1127,18 +1214,32 @@ fn tick_all<T: Owner>(
     owner: &mut T,
     cx: &mut T::Context<'_>,
 ) -> (bool, bool) {
-    let StateMachine { seat, beside } = machine;
     // After a panic, the next tick is also run in full.
-    let before = beside.end_idle();
+    let before = machine.beside.end_idle();
+    tick_with(machine, observer, cx, |single, cx| {
+        if single.settings().global.is_none() && single.seat.is_lone() {
+            // No other state is active, so if this state has nothing to do, `tick_beside` has ended the tick already.
+            let state = single.seat.current.clone();
+            single.tick_lone(&*state, owner, cx);
+        } else {
+            single.quiet = before.quiet(|| now::<T>(cx));
+            single.tick(owner, cx);
+        }
+    })
+}
+
+/// Runs a tick, and stores what is known about the next one. Before this call, nothing is known about it.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "a call would be a tenth of what a tick takes")]
+fn tick_with<T: Owner>(
+    machine: &mut StateMachine<T>,
+    observer: Option<&mut dyn Observer<T>>,
+    cx: &mut T::Context<'_>,
+    tick: impl FnOnce(&mut Single<'_, T>, &mut T::Context<'_>),
+) -> (bool, bool) {
+    let StateMachine { seat, beside } = machine;
     let mut single = Single::observed(seat, beside.own_settings(), observer.map(|observer| observer as _));
-    if single.settings().global.is_none() && single.seat.is_lone() {
-        // No other state is active, so if this state has nothing to do, `tick_beside` has ended the tick already.
-        let state = single.seat.current.clone();
-        single.tick_lone(&*state, owner, cx);
-    } else {
-        single.quiet = before.quiet(|| now::<T>(cx));
-        single.tick(owner, cx);
-    }
+    tick(&mut single, cx);
     if single.quiet.is_none() && !single.seat.is_asleep() {
         return finish(single);
     }
@@ -1195,6 +1296,12 @@ impl<T: Owner> Beside<T> {
     #[inline]
     fn is_idle(&mut self, current: &StateRef<T>, now: impl FnOnce() -> f64) -> bool {
         self.0.as_mut().is_some_and(|kept| kept.settings.global.is_none() && kept.idle.lasts(current, now))
+    }
+
+    /// Returns the declarations of the states that have nothing to do.
+    #[inline]
+    fn quiet(&self, now: impl FnOnce() -> f64) -> Quiet {
+        self.0.as_ref().map_or(Quiet::NONE, |kept| kept.idle.quiet(now))
     }
 
     /// Forgets what is known about the next tick, so that it is run in full. Returns what was known.

@@ -291,7 +291,7 @@ impl<T: Owner> Single<'_, T> {
 
     /// Carries out a change to a state that is no singleton.
     #[inline(never)]
-    fn execute_change(&mut self, to: &StateRef<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+    pub(super) fn execute_change(&mut self, to: &StateRef<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         if self.seat.is_lone() && self.is_alone() && self.outer.is_none() && to.place(None) == Place::Outermost {
             let from = self.seat.current.clone();
             return change_lone(self, (&from, &*from), (to, &**to), owner, cx);

@@ -18,10 +18,10 @@ use downcast_rs::{DowncastSync, impl_downcast};
 pub(crate) use self::mover::Kind;
 pub(crate) use self::mover::Mover;
 pub(crate) use self::name::short_name;
-#[cfg(feature = "definition")]
-pub(crate) use self::reference::Callback;
 #[cfg(any(feature = "std", feature = "serde"))]
 pub(crate) use self::reference::Identity;
+#[cfg(feature = "definition")]
+pub(crate) use self::reference::{Callback, Delegate};
 pub use self::reference::{IntoState, StateRef};
 pub(crate) use self::reference::{WeakStateRef, same};
 use crate::change::Guard;

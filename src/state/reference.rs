@@ -14,6 +14,7 @@ use super::State;
 #[cfg(feature = "std")]
 use super::mover::Mover;
 use crate::change::Guard;
+use crate::machine::seat::Seat;
 use crate::owner::Owner;
 #[cfg(feature = "std")]
 use crate::slice::FsmSlice;
@@ -86,14 +87,22 @@ enum Repr<T: Owner> {
 }
 
 enum Held<T: Owner> {
-    Shared(Arc<dyn State<T>>, Option<Delegate<T>>),
+    /// A state that is a [`Delegate`] has a second reference.
+    Shared(Arc<dyn State<T>>, Option<Arc<dyn Delegate<T>>>),
     Owned(Box<dyn OwnedState<T>>),
 }
 
-/// If a callback of a state does nothing but call the same callback of another state, returns that other state;
-/// [`StateRef::NONE`] if the callback does nothing at all. `None` if it does more. A batch calls the callback of the other state
-/// for many owners at once.
-pub(crate) type Delegate<T> = fn(&dyn State<T>, Callback) -> Option<StateRef<T>>;
+/// A shared state of which more is known, so that less work has to be done for its callbacks.
+pub(crate) trait Delegate<T: Owner>: Send + Sync {
+    /// If a callback does nothing but call the same callback of another state, returns that other state; [`StateRef::NONE`] if
+    /// the callback does nothing at all. `None` if it does more. A batch calls the callback of the other state for many owners
+    /// at once.
+    fn delegate(&self, callback: Callback) -> Option<StateRef<T>>;
+    /// If an update does nothing but request at most one change, returns the target of this change; [`StateRef::NONE`] if it
+    /// requests none. `None` if the update may do more, and must be called. The state is active in the seat at this depth. The
+    /// machine has no global state and no open regions, and no request is pending.
+    fn decide(&self, seat: &Seat<T>, depth: usize, owner: &mut T, cx: &mut T::Context<'_>) -> Option<StateRef<T>>;
+}
 
 /// A callback that a batch calls for many owners at once.
 #[derive(Clone, Copy)]
@@ -165,7 +174,9 @@ impl<T: Owner> StateRef<T> {
             Repr::Held(Some(held)) => {
                 Arc::strong_count(held) == 1
                     && match &**held {
-                        Held::Shared(state, _) => Arc::strong_count(state) == 1,
+                        Held::Shared(state, delegate) => {
+                            Arc::strong_count(state) == 1 + usize::from(delegate.is_some())
+                        }
                         Held::Owned(_) => true,
                     }
             }
@@ -228,19 +239,38 @@ impl<T: Owner> StateRef<T> {
     }
 }
 
+impl<T: Owner> StateRef<T> {
+    #[inline]
+    fn as_delegate(&self) -> Option<&dyn Delegate<T>> {
+        let Repr::Held(Some(held)) = &self.0 else { return None };
+        let Held::Shared(_, Some(delegate)) = &**held else { return None };
+        Some(&**delegate)
+    }
+
+    #[inline]
+    pub(crate) fn is_delegate(&self) -> bool {
+        self.as_delegate().is_some()
+    }
+
+    /// Does what [`Delegate::decide`] does. Returns `None` if the state is no delegate.
+    #[inline]
+    pub(crate) fn decide(&self, seat: &Seat<T>, depth: usize, owner: &mut T, cx: &mut T::Context<'_>) -> Option<Self> {
+        self.as_delegate()?.decide(seat, depth, owner, cx)
+    }
+}
+
 /// Callbacks for many owners. They do what the methods of [`Bulk`](super::Bulk) with the same names do.
 #[cfg(feature = "std")]
 impl<T: Owner> StateRef<T> {
     /// Creates a reference to a shared state. Some of its callbacks only call the callbacks of another state.
     #[cfg_attr(not(feature = "definition"), expect(dead_code, reason = "only states from files do so"))]
-    pub(crate) fn delegating(state: Arc<dyn State<T>>, delegate: Delegate<T>) -> Self {
+    pub(crate) fn delegating<S: State<T> + Delegate<T>>(state: Arc<S>) -> Self {
+        let delegate = Arc::clone(&state);
         Self(Repr::Held(Some(Arc::new(Held::Shared(state, Some(delegate))))))
     }
 
     fn delegate(&self, callback: Callback) -> Option<Self> {
-        let Repr::Held(Some(held)) = &self.0 else { return None };
-        let Held::Shared(state, Some(delegate)) = &**held else { return None };
-        delegate(&**state, callback)
+        self.as_delegate()?.delegate(callback)
     }
 
     pub(crate) fn guard_each(
@@ -317,7 +347,7 @@ impl<T: Owner> Clone for StateRef<T> {
 impl<T: Owner> Clone for Held<T> {
     fn clone(&self) -> Self {
         match self {
-            Self::Shared(state, delegate) => Self::Shared(Arc::clone(state), *delegate),
+            Self::Shared(state, delegate) => Self::Shared(Arc::clone(state), delegate.clone()),
             Self::Owned(state) => Self::Owned(state.clone()),
         }
     }

@@ -34,13 +34,14 @@ impl<T: Owner> Decider<'_, T> {
         record: &mut impl Record,
     ) -> Option<Taken<'e, T>> {
         let mut left = SmallVec::<[Candidate<'_, T>; 16]>::new();
+        let mut moment = self.moment(fsm);
         for (nth, exit) in exits.into_iter().enumerate() {
-            let Some(opened) = self.holds(exit, owner, fsm, cx, record) else {
+            if !self.holds(exit, owner, &mut moment, cx, record) {
                 record.tried(Trial::NoCondition);
                 continue;
-            };
+            }
             let rank = match &exit.rank {
-                Some(ranking) => ranking.formula.result(owner, cx, self.moment(fsm, opened)),
+                Some(ranking) => ranking.formula.result(owner, cx, moment),
                 None => choice.otherwise(),
             };
             record.ranked(rank);
