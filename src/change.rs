@@ -60,10 +60,14 @@ impl<T: Owner> fmt::Display for Change<'_, T> {
         match &self.outcome {
             Outcome::Taken => Ok(()),
             Outcome::Refused(refusal) => write!(f, ", refused by {refusal}"),
-            Outcome::Abandoned(state) => write!(f, ", {} in {state}", End::Abandoned),
-            Outcome::Stayed(state) => write!(f, ", {} in {state}", End::Stayed),
+            Outcome::Abandoned(state) => write_end(f, End::Abandoned, state),
+            Outcome::Stayed(state) => write_end(f, End::Stayed, state),
         }
     }
+}
+
+fn write_end(f: &mut fmt::Formatter<'_>, end: End, state: &dyn fmt::Display) -> fmt::Result {
+    write!(f, ", {end} in {state}")
 }
 
 impl<T: Owner> fmt::Debug for Change<'_, T> {

@@ -1682,19 +1682,26 @@ impl<T: Owner> fmt::Display for Request<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let cause = self.cause();
         match self {
-            Self::Change(to) | Self::Force(to) | Self::Push(to) | Self::Resume(to) => write!(f, "{cause} to {to}"),
-            Self::ChangeSingleton(to) => write!(f, "{cause} to {}", to.name()),
+            Self::Change(to) | Self::Force(to) | Self::Push(to) | Self::Resume(to) => write_change(f, cause, to),
+            Self::ChangeSingleton(to) => write_change(f, cause, &to.name()),
             Self::Ensure(to) => write!(f, "ensure of {to}"),
-            Self::Revert | Self::Pop => write!(f, "{cause}"),
+            Self::Revert | Self::Pop => cause.fmt(f),
             Self::Send(_) => f.write_str("message to oneself"),
             Self::After(after) => write!(f, "{} after {} s", after.then, after.seconds),
-            Self::Next(to) => write!(f, "{cause} to {to} in the next tick"),
-            Self::Due(timer) => write!(f, "{}", timer.then),
+            Self::Next(to) => {
+                write_change(f, cause, to)?;
+                f.write_str(" in the next tick")
+            }
+            Self::Due(timer) => timer.then.fmt(f),
             Self::Sleep(_) => f.write_str("sleep"),
             Self::Cancel => f.write_str("access to timers"),
             Self::Stay => f.write_str("stay"),
-            Self::InRegion(inside) => write!(f, "{}", inside.request),
-            Self::Acting(acting) => write!(f, "{}", acting.request),
+            Self::InRegion(inside) => inside.request.fmt(f),
+            Self::Acting(acting) => acting.request.fmt(f),
         }
     }
+}
+
+fn write_change(f: &mut fmt::Formatter<'_>, cause: Cause, to: &dyn fmt::Display) -> fmt::Result {
+    write!(f, "{cause} to {to}")
 }
