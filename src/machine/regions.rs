@@ -83,9 +83,11 @@ pub(crate) struct Outer<T: Owner> {
 
 impl<T: Owner> Regions<T> {
     pub(crate) fn new(count: usize) -> Self {
-        let region = || Region { seat: Seat::empty(), made: 0, kept: usize::MAX, spare: None };
-        let stamp = OPENED.fetch_add(1, Ordering::Relaxed);
-        Self { stamp, list: core::iter::repeat_with(region).take(count).collect() }
+        let mut list = Vec::with_capacity(count);
+        for _ in 0..count {
+            list.push(Region { seat: Seat::empty(), made: 0, kept: usize::MAX, spare: None });
+        }
+        Self { stamp: OPENED.fetch_add(1, Ordering::Relaxed), list }
     }
 
     pub(crate) fn seats(&self) -> impl Iterator<Item = &Seat<T>> {
@@ -125,6 +127,17 @@ impl<T: Owner> Outer<T> {
         self.as_around().path()
     }
 
+    /// Returns the regions that have been entered, from the outermost one to this one.
+    #[cold]
+    pub(super) fn region_path(&self) -> Box<[RegionId]> {
+        let mut path = Vec::new();
+        for outer in outward(Some(self)) {
+            path.push(outer.id);
+        }
+        path.reverse();
+        path.into()
+    }
+
     /// Returns the seat of the machine itself.
     #[cold]
     pub(super) fn root(&mut self) -> &mut Seat<T> {
@@ -138,13 +151,13 @@ impl<T: Owner> Outer<T> {
     /// Returns the seat of the machine itself, to read it.
     #[cold]
     pub(super) fn outermost(&self) -> &Seat<T> {
-        self.outward().last().map_or(&self.seat, |outer| &outer.seat)
+        outward(Some(self)).last().map_or(&self.seat, |outer| &outer.seat)
     }
+}
 
-    /// Returns the seats around the region, innermost first.
-    pub(super) fn outward(&self) -> impl Iterator<Item = &Self> {
-        core::iter::successors(Some(self), |outer| outer.around.as_deref())
-    }
+/// Iterates over a seat's `Outer` and those around it, from the innermost to the outermost.
+fn outward<T: Owner>(innermost: Option<&Outer<T>>) -> impl Iterator<Item = &Outer<T>> {
+    core::iter::successors(innermost, |outer| outer.around.as_deref())
 }
 
 /// The seats around a region.
@@ -165,14 +178,23 @@ impl<'v, T: Owner> Around<'v, T> {
     }
 
     /// Returns the seats, innermost first.
-    fn outward(&self) -> impl Iterator<Item = &'v Seat<T>> {
-        let outer = self.outer.into_iter().flat_map(Outer::outward).map(|outer| &outer.seat);
-        core::iter::once(self.seat).chain(outer).chain(self.further.iter().rev().copied())
+    fn each_outward(&self, act: &mut dyn FnMut(&'v Seat<T>)) {
+        act(self.seat);
+        for outer in outward(self.outer) {
+            act(&outer.seat);
+        }
+        for seat in self.further.iter().rev() {
+            act(seat);
+        }
     }
 
     /// Returns the states, outermost first.
     pub(crate) fn path(&self) -> Vec<&'v StateRef<T>> {
-        let mut path: Vec<_> = self.outward().flat_map(|seat| seat.path().rev()).collect();
+        let mut path = Vec::new();
+        self.each_outward(&mut |seat| {
+            path.extend(seat.current.as_option());
+            path.extend(seat.ancestors().iter().rev());
+        });
         path.reverse();
         path
     }
@@ -231,11 +253,12 @@ impl<T: Owner> Seat<T> {
 
     /// Returns the seats of the open regions.
     pub(crate) fn regions(&self) -> impl Iterator<Item = &Seat<T>> {
-        self.open_regions().into_iter().flat_map(Regions::seats)
+        self.open_regions().map_or(&[][..], |open| &open.list).iter().map(|region| &region.seat)
     }
 
     pub(crate) fn regions_mut(&mut self) -> impl Iterator<Item = &mut Seat<T>> {
-        self.rare.iter_mut().filter_map(|rare| rare.regions.as_mut()).flat_map(|regions| regions.seats_mut())
+        let open = self.rare.as_mut().and_then(|rare| rare.regions.as_mut());
+        open.map_or(&mut [][..], |open| &mut open.list).iter_mut().map(|region| &mut region.seat)
     }
 
     /// Calls `act` with this seat and all seats inside it.
@@ -330,7 +353,10 @@ pub(crate) struct Tree<'v, T: Owner> {
 
 impl<'v, T: Owner> Tree<'v, T> {
     pub(crate) fn new(outer: Option<&'v Outer<T>>, seat: &'v Seat<T>) -> Self {
-        let mut around: Vec<_> = outer.into_iter().flat_map(Outer::outward).collect();
+        let mut around = Vec::new();
+        for outer in outward(outer) {
+            around.push(outer);
+        }
         around.reverse();
         Self { around, seat }
     }
@@ -358,7 +384,10 @@ impl<'v, T: Owner> Tree<'v, T> {
         // The region through which the way to the innermost seat leads has an empty seat here. Its states are in the next seat of
         // `around` or, after the last one, in `self.seat`.
         let entered = self.around.get(level).filter(|outer| core::ptr::eq(&raw const outer.seat, seat));
-        let mut regions: Vec<_> = seat.regions().collect();
+        let mut regions = Vec::new();
+        for region in seat.regions() {
+            regions.push(region);
+        }
         if let Some(outer) = entered {
             if let Some(region) = regions.get_mut(outer.id.nth) {
                 *region = self.around.get(level + 1).map_or(self.seat, |outer| &outer.seat);
@@ -397,8 +426,11 @@ impl<'v, T: Owner> Tree<'v, T> {
     pub(crate) fn memory(&self) -> Vec<(StateRef<T>, usize, StateRef<T>)> {
         let mut memory = Vec::new();
         self.each(&mut |seat, regions| {
-            let active = regions.iter().enumerate().filter(|(_, region)| region.depth() > 0);
-            memory.extend(active.map(|(nth, region)| (seat.current.clone(), nth, region.current.clone())));
+            for (nth, region) in regions.iter().enumerate() {
+                if region.depth() > 0 {
+                    memory.push((seat.current.clone(), nth, region.current.clone()));
+                }
+            }
         });
         memory
     }
@@ -429,8 +461,10 @@ impl<'v, T: Owner> Tree<'v, T> {
 impl<T: Owner> View<'_, T> {
     /// Returns when a state was entered that is active, but not in the seat of this view.
     pub(crate) fn entry_elsewhere<S: State<T> + ?Sized>(&self, state: &S) -> Option<f64> {
-        let inside = self.regions.and_then(|regions| regions.seats().find_map(|seat| seat.entry_of(state)));
-        let around = || self.around.as_ref()?.outward().find_map(|seat| seat.entry_of(state));
-        inside.or_else(around)
+        let mut entry = self.regions.and_then(|regions| regions.seats().find_map(|seat| seat.entry_of(state)));
+        if let Some(around) = &self.around {
+            around.each_outward(&mut |seat| entry = entry.or_else(|| seat.entry_of(state)));
+        }
+        entry
     }
 }

@@ -10,6 +10,7 @@ use core::mem;
 use smallvec::SmallVec;
 
 use super::regions::Regions;
+use super::single::Requests;
 #[cfg(feature = "std")]
 use super::waiting::Then;
 use super::waiting::{NextWake, Scope, Timer, Timers, Waiting};
@@ -431,15 +432,9 @@ impl<T: Owner> Seat<T> {
         drop((ended, closed));
     }
 
-    /// Moves the active path to the stack, with its timers, and makes `first` the current state. `leave_timers` adds the
-    /// timers that the states of the path have requested and that are not yet set. `now` is in seconds. Returns the old
-    /// current state.
-    pub(crate) fn push(
-        &mut self,
-        first: StateRef<T>,
-        leave_timers: impl FnOnce(&mut Timers<T>),
-        now: f64,
-    ) -> StateRef<T> {
+    /// Moves the active path to the stack, with its timers and with those that its states have `requested` and that are not yet
+    /// set. Makes `first` the current state. `now` is in seconds. Returns the old current state.
+    pub(crate) fn push(&mut self, first: StateRef<T>, requested: Requests<T>, now: f64) -> StateRef<T> {
         let from = mem::replace(&mut self.current, first);
         let entered_at = mem::replace(&mut self.entered_at, now);
         let rare = self.rare_mut();
@@ -462,10 +457,10 @@ impl<T: Owner> Seat<T> {
         }
         rare.stack.push(suspended);
         let closed = rare.regions.take();
-        // `leave_timers` is called only when the path is on the stack: it drops timers of states that had been left before,
-        // and a message's `Drop` may panic (rule 22).
+        // The requested timers are added only when the path is on the stack: timers of states that had been left before are
+        // dropped, and a message's `Drop` may panic (rule 22).
         if let Some(suspended) = rare.stack.last_mut() {
-            leave_timers(&mut suspended.timers);
+            requested.leave_timers(&mut suspended.timers);
         }
         drop(closed);
         from
@@ -480,7 +475,12 @@ impl<T: Owner> Seat<T> {
         let suspended = rare.stack.pop();
         rare.ancestors_entered_at.clear();
         // Dropped last: a state's `Drop` may panic (rule 22).
-        let left = if rare.ancestors.is_empty() { Path::new() } else { rare.ancestors.drain(..).collect() };
+        let mut left = Path::new();
+        if !rare.ancestors.is_empty() {
+            for ancestor in rare.ancestors.drain(..) {
+                left.push(ancestor);
+            }
+        }
         let ended = (rare.waiting.change(0), rare.regions.take());
         let running = rare.waiting.timers.len();
         let from = mem::replace(&mut self.current, first);
@@ -509,7 +509,12 @@ impl<T: Owner> Seat<T> {
         }
         // The timers of the ancestors are back already. This inserts the timers of the current state among them, in the order in
         // which all of them were set. Timers that were set since the pop come last.
-        let mut around: Vec<_> = if list.len() > *running { list.drain().collect() } else { Vec::new() };
+        let mut around = Vec::new();
+        if list.len() > *running {
+            for timer in list.drain() {
+                around.push(timer);
+            }
+        }
         let mut resumed = around.split_off(around.len().min(*running)).into_iter();
         for timer in around {
             list.push(timer);
@@ -683,6 +688,18 @@ fn are_of<'t, T: Owner>(mut timers: impl Iterator<Item = &'t Timer<T>>, depth: u
 }
 
 impl<T: Owner> Suspended<T> {
+    /// Returns the states, outermost first.
+    pub(crate) fn path(&self) -> Path<T> {
+        let mut path = Path::new();
+        for (ancestor, _) in &self.ancestors {
+            path.push(ancestor.clone());
+        }
+        if !self.current.is_none() {
+            path.push(self.current.clone());
+        }
+        path
+    }
+
     fn is_whole(&self) -> bool {
         let depth = self.ancestors.len() + usize::from(!self.current.is_none());
         are_of(self.timers.iter().rev().take(64), depth, false)

@@ -404,6 +404,11 @@ impl<T: Owner> More<T> {
     fn is_empty(&self) -> bool {
         self.behind.is_empty() && self.set_aside.is_empty()
     }
+
+    fn any(&self, is_one: &dyn Fn(&Request<T>) -> bool) -> bool {
+        let is_in = |queue: &VecDeque<_>| queue.iter().any(is_one);
+        is_in(&self.behind) || self.set_aside.iter().any(is_in)
+    }
 }
 
 impl<T: Owner> Default for More<T> {
@@ -427,7 +432,7 @@ impl<T: Owner> Requests<T> {
 
     /// Returns whether there are any requests.
     pub(crate) fn are_any(&self) -> bool {
-        self.any(|_| true)
+        self.any(&|_| true)
     }
 
     #[inline]
@@ -483,8 +488,11 @@ impl<T: Owner> Requests<T> {
     fn set_all_aside(&mut self) {
         let more = self.more.get_or_insert_default();
         let mut waiting = mem::take(&mut more.behind);
-        for request in [self.second.take(), self.first.take()].into_iter().flatten() {
-            waiting.push_front(request);
+        if let Some(second) = self.second.take() {
+            waiting.push_front(second);
+        }
+        if let Some(first) = self.first.take() {
+            waiting.push_front(first);
         }
         more.set_aside.push(waiting);
     }
@@ -512,8 +520,8 @@ impl<T: Owner> Requests<T> {
     }
 
     /// Takes out the requests for which `is_one` returns `true`, and returns them.
-    fn withdraw(&mut self, is_one: impl Fn(&Request<T>) -> bool) -> Self {
-        if self.any(&is_one) { self.withdraw_each(&mut |request| is_one(request)) } else { Self::new() }
+    fn withdraw(&mut self, is_one: &dyn Fn(&Request<T>) -> bool) -> Self {
+        if self.any(is_one) { self.withdraw_each(&mut |request| is_one(request)) } else { Self::new() }
     }
 
     /// Does what [`withdraw`](Self::withdraw) does, and calls `is_one` exactly once for each request.
@@ -539,7 +547,7 @@ impl<T: Owner> Requests<T> {
 
     /// Takes out the requests for changes (rule 37).
     pub(crate) fn withdraw_changes(&mut self) {
-        self.withdraw(Request::is_change);
+        self.withdraw(&Request::is_change);
     }
 
     /// Takes out all requests, except those that store a number for a state (rule 37). Also withdraws a request to sleep whose
@@ -549,7 +557,7 @@ impl<T: Owner> Requests<T> {
         if let Some(rare) = &mut seat.rare {
             rare.waiting.wanted = None;
         }
-        self.withdraw(|request| !request.is_note());
+        self.withdraw(&|request| !request.is_note());
     }
 
     /// Takes out the timers for which `is_canceled` returns `true`, and returns them.
@@ -594,12 +602,12 @@ impl<T: Owner> Requests<T> {
 impl<T: Owner> Requests<T> {
     /// Takes out the timers of the states that a change leaves: all but the outermost `kept`. Returns these timers.
     pub(crate) fn end_timers(&mut self, kept: usize) -> Requests<T> {
-        self.withdraw(|request| request.ends_with(kept))
+        self.withdraw(&|request| request.ends_with(kept))
     }
 
     /// Takes out the timers of a region's states, all but the outermost `kept`. Returns these timers.
     pub(crate) fn end_in(&mut self, region: RegionId, kept: usize) -> Requests<T> {
-        self.withdraw(|request| match request {
+        self.withdraw(&|request| match request {
             Request::InRegion(inside) => inside.is_of(region) && inside.request.ends_with(kept),
             _ => false,
         })
@@ -636,20 +644,17 @@ impl<T: Owner> Requests<T> {
 
     /// Returns whether any request may lead to a change in this tick. Requests to set a timer or to sleep do not.
     pub(crate) fn ask_for_change(&self) -> bool {
-        self.any(|request| match request {
+        self.any(&|request| match request {
             Request::InRegion(inside) => inside.request.is_change() || matches!(inside.request, Request::Due(_)),
             Request::After(_) | Request::Next(_) | Request::Sleep(_) | Request::Cancel | Request::Stay => false,
             _ => true,
         })
     }
 
-    fn any(&self, is_one: impl Fn(&Request<T>) -> bool) -> bool {
-        self.first.as_ref().is_some_and(&is_one)
-            || self.second.as_ref().is_some_and(&is_one)
-            || self
-                .more
-                .as_ref()
-                .is_some_and(|more| more.behind.iter().chain(more.set_aside.iter().flatten()).any(is_one))
+    fn any(&self, is_one: &dyn Fn(&Request<T>) -> bool) -> bool {
+        self.first.as_ref().is_some_and(is_one)
+            || self.second.as_ref().is_some_and(is_one)
+            || self.more.as_ref().is_some_and(|more| more.any(is_one))
     }
 }
 
@@ -818,8 +823,12 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
             self.requests.push(Request::Cancel);
             return 0;
         }
-        let places: Vec<_> =
-            self.seat.pending().filter(|(_, pending)| is_canceled(pending)).map(|(nth, _)| nth).collect();
+        let mut places = Vec::new();
+        self.seat.each_pending(&mut |nth, pending| {
+            if is_canceled(&pending) {
+                places.push(nth);
+            }
+        });
         let waiting = self.requests.cancel(self.seat, self.region_id(), is_canceled);
         let mut canceled = Timers::new();
         if let (Some(rare), false) = (&mut self.seat.rare, places.is_empty()) {

@@ -424,7 +424,7 @@ impl<T: Owner> StateMachine<T> {
     #[must_use]
     pub fn pending(&self) -> Vec<Pending<T>> {
         let mut pending = Vec::new();
-        self.tree().each(&mut |seat, _| pending.extend(seat.pending().map(|(_, pending)| pending)));
+        self.tree().each(&mut |seat, _| seat.each_pending(&mut |_, timer| pending.push(timer)));
         pending
     }
 

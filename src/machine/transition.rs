@@ -421,28 +421,46 @@ impl<T: Owner> Single<'_, T> {
             return;
         }
         let trail = self.root().rare.as_mut().map(|rare| mem::take(&mut rare.trail)).unwrap_or_default();
-        let mut cycle: Vec<String> = Vec::new();
+        let mut cycle = Cycle { led_to, is_deep: self.nested >= MOST_NESTED_CALLS, steps: Vec::new() };
         for Footprint { deed, state, .. } in trail.iter().rev() {
-            let step = format!("{deed} {}", NameOf(state.as_option()));
-            if !cycle.contains(&step) {
-                cycle.push(step);
-            }
+            cycle.add(deed, &NameOf(state.as_option()));
         }
-        cycle.reverse();
-        let nested =
-            if self.nested < MOST_NESTED_CALLS { String::new() } else { format!(", {MOST_NESTED_CALLS} calls deep") };
-        error!(
-            target: "demeanor",
-            "{}: {request} dropped in state {}: one callback has led to {led_to} changes and messages to itself{nested}, \
-             most recently: {}",
-            Label(owner),
-            NameOf(self.seat.current.as_option()),
-            cycle.join(", "),
-        );
+        cycle.log(&Label(owner), request, &NameOf(self.seat.current.as_option()));
     }
 
     fn refused(&self, request: &dyn fmt::Display, owner: &T, why: impl Into<Misuse>) {
         log_misuse(owner, request, self.seat.current.as_option(), why);
+    }
+}
+
+/// The error about a cycle (rule 13).
+struct Cycle {
+    /// How many changes and messages to itself the callback has led to.
+    led_to: u32,
+    /// Whether the calls are nested as deep as allowed.
+    is_deep: bool,
+    /// What was done last, in reverse order.
+    steps: Vec<String>,
+}
+
+impl Cycle {
+    fn add(&mut self, deed: &str, state: &dyn fmt::Display) {
+        let step = format!("{deed} {state}");
+        if !self.steps.contains(&step) {
+            self.steps.push(step);
+        }
+    }
+
+    fn log(mut self, owner: &dyn fmt::Display, request: &dyn fmt::Display, current: &dyn fmt::Display) {
+        let Self { led_to, is_deep, steps } = &mut self;
+        steps.reverse();
+        let nested = if *is_deep { format!(", {MOST_NESTED_CALLS} calls deep") } else { String::new() };
+        error!(
+            target: "demeanor",
+            "{owner}: {request} dropped in state {current}: one callback has led to {led_to} changes and messages to \
+             itself{nested}, most recently: {}",
+            steps.join(", "),
+        );
     }
 }
 
@@ -672,7 +690,7 @@ impl<T: Owner, const REGIONS: bool> Steps for OneChange<'_, '_, '_, T, REGIONS> 
         let mut closed = if REGIONS { single.seat.take_regions() } else { None };
         match plan.cause {
             Cause::Push => {
-                drop(single.seat.push(first, |timers| ended.leave_timers(timers), now));
+                drop(single.seat.push(first, ended, now));
                 if REGIONS {
                     single.seat.suspend_regions(closed.take(), &mut single.requests, now);
                 }

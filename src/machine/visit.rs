@@ -4,7 +4,6 @@
 //! afterwards. So callbacks, changes and ticks in a region need no code of their own.
 
 use alloc::boxed::Box;
-use alloc::vec::Vec;
 use core::mem;
 
 use super::quiet::Quiet;
@@ -75,14 +74,7 @@ impl<T: Owner> Single<'_, T> {
     /// Returns the regions around the seat.
     #[inline]
     pub(super) fn region_path(&self) -> RegionPath {
-        if self.outer.is_none() { None } else { self.path_of_regions() }
-    }
-
-    #[cold]
-    fn path_of_regions(&self) -> RegionPath {
-        let mut path: Vec<_> = self.outer.as_ref()?.outward().map(|outer| outer.id).collect();
-        path.reverse();
-        Some(path.into())
+        self.outer.as_ref().map(|outer| outer.region_path())
     }
 
     /// Calls `act` on the seat of the machine itself, and moves back to the region.
@@ -178,8 +170,9 @@ impl<T: Owner> Single<'_, T> {
     #[cold]
     pub(super) fn place_inside(&mut self, state: &StateRef<T>) {
         let around = self.outer.as_ref().map_or(0, |outer| outer.path().len());
-        let path = path_to(state).unwrap_or_default();
-        self.seat.place_path(path.into_iter().skip(around).collect());
+        let mut path = path_to(state).unwrap_or_default();
+        path.drain(..around.min(path.len()));
+        self.seat.place_path(path);
     }
 
     /// Returns the region on whose seat the machine works.
@@ -226,7 +219,7 @@ impl<T: Owner> Seat<T> {
         for (nth, seat) in regions.seats_mut().enumerate() {
             let inside = seat.take_regions();
             let ended = requests.end_in(RegionId { stamp, nth }, 0);
-            drop(seat.push(StateRef::NONE, |timers| ended.leave_timers(timers), now));
+            drop(seat.push(StateRef::NONE, ended, now));
             seat.entered_at = NEVER;
             seat.suspend_regions(inside, requests, now);
         }

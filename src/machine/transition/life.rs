@@ -277,11 +277,12 @@ impl<T: Owner> Single<'_, T> {
     /// Ends an offer that may have ended in a region. Moves back to the seat of the machine.
     #[cold]
     fn end_inside(&mut self, inside: &InsideOffer) {
-        let at: Vec<_> = inside.levels.iter().map(|level| level.id).collect();
-        for (nth, level) in inside.levels.iter().enumerate().rev() {
-            if self.move_to(&at[..=nth]) {
+        let mut at = inside.at();
+        for level in inside.levels.iter().rev() {
+            if self.move_to(&at) {
                 self.kept = self.kept.min(level.kept_outside);
             }
+            at.pop();
         }
         self.move_to(&[]);
     }
@@ -318,12 +319,7 @@ impl<T: Owner> Single<'_, T> {
         if is_handled {
             (offer.left, offer.is_for_global) = (0, false);
         }
-        for level in &mut inside.levels {
-            level.is_handled |= is_handled;
-        }
-        let goes_on = |level: &LevelOffer| level.regions.goes_on() || !level.is_handled && level.left > 0;
-        let goes_on = inside.regions.goes_on() || inside.levels.iter().any(goes_on);
-        let goes_on = goes_on || offer.left > 0 || offer.is_for_global;
+        let goes_on = inside.goes_on(is_handled) || offer.left > 0 || offer.is_for_global;
         if !goes_on && !offer.is_handled {
             owner.after_message(message, None, cx);
         }
@@ -335,10 +331,9 @@ impl<T: Owner> Single<'_, T> {
     ///
     /// In each region, the message is offered to the states that are active when the region's turn comes.
     fn next_in_regions(&mut self, inside: &mut InsideOffer) -> Option<StateRef<T>> {
-        let InsideOffer { regions, levels } = inside;
         // Regions that have been closed meanwhile are skipped.
-        let at: Vec<_> = levels.iter().map(|level| level.id).collect();
-        self.move_to(&at);
+        self.move_to(&inside.at());
+        let InsideOffer { regions, levels } = inside;
         levels.truncate(self.level());
         loop {
             let next = levels.last_mut().map_or(&mut *regions, |level| &mut level.regions);
@@ -387,6 +382,21 @@ impl InsideOffer {
     #[cold]
     fn of<T: Owner>(seat: &Seat<T>) -> Self {
         Self { regions: RegionOffers::new(seat.stamp(), seat.regions().count()), levels: Vec::new() }
+    }
+
+    /// Returns the regions in which the message is being offered, outermost first.
+    fn at(&self) -> Vec<RegionId> {
+        self.levels.iter().map(|level| level.id).collect()
+    }
+
+    /// Notes whether a state has handled the message. Returns whether it is to be offered to further states in the regions.
+    fn goes_on(&mut self, is_handled: bool) -> bool {
+        let mut goes_on = self.regions.goes_on();
+        for level in &mut self.levels {
+            level.is_handled |= is_handled;
+            goes_on |= level.regions.goes_on() || !level.is_handled && level.left > 0;
+        }
+        goes_on
     }
 }
 

@@ -92,7 +92,7 @@ impl<T: Owner> Single<'_, T> {
             Request::Push(over) => {
                 let path = descent(over)?;
                 let around = self.outer.as_ref().map_or_else(Vec::new, |outer| outer.path());
-                let is_inside = path.iter().take(around.len()).eq(around.iter().copied())
+                let is_inside = around.iter().zip(&path).all(|(outer, state)| *outer == state)
                     && path
                         .get(around.len())
                         .is_some_and(|child| self.region_id().is_none_or(|id| child.region() == id.nth));
@@ -103,9 +103,8 @@ impl<T: Owner> Single<'_, T> {
                 Ok((0, branch(path, 0, around.len(), &Memory::new())?))
             }
             Request::Pop => {
-                let Suspended { ancestors, current, .. } = stack.last().ok_or("the stack is empty")?;
-                let ancestors = ancestors.iter().map(|(state, _)| state);
-                Ok((0, Branch::flat(ancestors.chain(current.as_option()).cloned().collect())))
+                let suspended = stack.last().ok_or("the stack is empty")?;
+                Ok((0, Branch::flat(suspended.path())))
             }
             Request::Acting(acting) => self.find_route(&acting.request),
             // The other requests enter no state.
@@ -161,17 +160,20 @@ impl<T: Owner> Single<'_, T> {
 pub(crate) fn last_active_in<T: Owner>(
     composite: &StateRef<T>,
     current: Option<&StateRef<T>>,
-    active: Memory<T>,
+    mut active: Memory<T>,
     history: &[(StateRef<T>, StateRef<T>)],
 ) -> (StateRef<T>, Memory<T>) {
     if !composite.keeps_history() {
         return (composite.clone(), Memory::new());
     }
-    let regions = history.iter().filter(|(of, _)| of.has_regions());
-    let left = regions.filter_map(|(of, last)| Some((of.clone(), region_in(last, of)?, last.clone())));
     let remembered = || history.iter().find_map(|(of, last)| (of == composite).then_some(last));
     let last = current.or_else(remembered).unwrap_or(composite);
-    (last.clone(), active.into_iter().chain(left).collect())
+    for (of, last) in history {
+        if let Some(nth) = if of.has_regions() { region_in(last, of) } else { None } {
+            active.push((of.clone(), nth, last.clone()));
+        }
+    }
+    (last.clone(), active)
 }
 
 /// Returns the states of a path that lie in one seat, with the branches that are opened in the regions of the last one. The
@@ -185,7 +187,8 @@ pub(crate) fn branch<T: Owner>(
     let Some(at) = path.iter().skip(kept).position(|state| state.has_regions()).map(|at| kept + at) else {
         return Ok(Branch::flat(path));
     };
-    let inside: Path<T> = path.drain(at + 1..).collect();
+    let inside: Path<T> = path[at + 1..].into();
+    path.truncate(at + 1);
     let around = around + path.len();
     if around > DEEPEST {
         return Err(Misuse::endless("the regions inside it have no end"));
@@ -205,8 +208,10 @@ pub(crate) fn branch<T: Owner>(
 }
 
 /// Returns the part of a path below a state on it.
-fn below<T: Owner>(path: Path<T>, composite: &StateRef<T>) -> Path<T> {
-    path.into_iter().skip_while(|state| state != composite).skip(1).collect()
+fn below<T: Owner>(mut path: Path<T>, composite: &StateRef<T>) -> Path<T> {
+    let around = path.iter().position(|state| state == composite).map_or(path.len(), |at| at + 1);
+    path.drain(..around);
+    path
 }
 
 /// Returns the initial states of the regions of a state. The error says which rule about regions the state breaks. `inside` is

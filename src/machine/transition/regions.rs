@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use crate::change::Cause;
 use crate::machine::regions::{Branch, RegionId, Regions};
-use crate::machine::seat::{Path, Resumption};
+use crate::machine::seat::{Path, Resumption, Suspended};
 use crate::machine::single::Single;
 use crate::owner::{Owner, now};
 use crate::state::StateRef;
@@ -16,11 +16,13 @@ impl<T: Owner> Single<'_, T> {
     pub(super) fn guard_of_regions(&mut self, owner: &T, cx: &T::Context<'_>) -> Option<StateRef<T>> {
         for nth in (0..self.seat.regions().count()).rev() {
             self.enter_region(nth);
-            let inside = self.guard_of_regions(owner, cx);
-            let refusing = inside.or_else(|| {
-                let path: Path<T> = self.seat.path().cloned().collect();
-                path.into_iter().rev().find(|state| !state.can_exit(owner, &self.fsm(), cx))
-            });
+            let mut refusing = self.guard_of_regions(owner, cx);
+            let mut depth = self.seat.depth();
+            while refusing.is_none() && depth > 0 {
+                depth -= 1;
+                let state = self.seat.at(depth).cloned();
+                refusing = state.filter(|state| !state.can_exit(owner, &self.fsm(), cx));
+            }
             self.leave_region();
             if refusing.is_some() {
                 return refusing;
@@ -108,11 +110,8 @@ impl<T: Owner> Single<'_, T> {
             single.target.clone_from(&target);
             let Some(seat) = suspended.next().filter(|_| single.seat.depth() == 0) else { return };
             *single.seat = seat;
-            let path = single.seat.rare.as_ref().and_then(|rare| rare.stack.last()).map(|top| {
-                let ancestors = top.ancestors.iter().map(|(state, _)| state);
-                ancestors.chain(top.current.as_option()).cloned().collect::<Path<T>>()
-            });
-            let path = path.unwrap_or_default();
+            let suspended = single.seat.rare.as_ref().and_then(|rare| rare.stack.last());
+            let path = suspended.map_or_else(Path::new, Suspended::path);
             let first = path.first().cloned().unwrap_or(StateRef::NONE);
             let mut resumption: Option<Resumption<T>> = single.seat.pop(first, now::<T>(cx)).1;
             single.show(cx);

@@ -118,11 +118,15 @@ impl<T: Owner> fmt::Debug for Pending<T> {
 }
 
 impl<T: Owner> Seat<T> {
-    /// Returns the running timers of the active states and of the machine with their positions, in the order in which they were
-    /// set.
-    pub(crate) fn pending(&self) -> impl Iterator<Item = (usize, Pending<T>)> {
-        let timers = self.rare.iter().flat_map(|rare| rare.waiting.timers.enumerate());
-        timers.filter_map(|(nth, timer)| Some((nth, self.pending_of(Some(timer.due), timer.scope, &timer.then)?)))
+    /// Calls `act` with the running timers of the active states and of the machine and with their positions, in the order in
+    /// which they were set.
+    pub(crate) fn each_pending(&self, act: &mut dyn FnMut(usize, Pending<T>)) {
+        let Some(rare) = &self.rare else { return };
+        for (nth, timer) in rare.waiting.timers.enumerate() {
+            if let Some(pending) = self.pending_of(Some(timer.due), timer.scope, &timer.then) {
+                act(nth, pending);
+            }
+        }
     }
 
     /// Returns the timer of a request, if it is one for a timer.

@@ -79,17 +79,20 @@ impl<T: Owner> TimerList<T> {
             return Timers::new();
         }
         match &mut self.index {
-            None => self.take_if(|timer| timer.scope.ends_with(kept), Timer::take),
+            None => self.take_if(&|timer| timer.scope.ends_with(kept), &Timer::take),
             Some(index) => {
                 let ended = index.end(kept);
-                self.take(ended, Timer::take)
+                self.take(ended, &Timer::take)
             }
         }
     }
 
     /// Takes out the timers at these positions, in this order. It visits the other timers as well.
     pub(crate) fn cancel(&mut self, places: &[usize]) -> Timers<T> {
-        let canceled = places.iter().map(|&nth| self.list[nth].take()).collect();
+        let mut canceled = Timers::new();
+        for &nth in places {
+            canceled.push(self.list[nth].take());
+        }
         self.compact();
         canceled
     }
@@ -99,17 +102,24 @@ impl<T: Owner> TimerList<T> {
     pub(crate) fn take_due(&mut self, now: f64) -> Timers<T> {
         if let Some(index) = &mut self.index {
             let due = index.take_due(now);
-            return self.take(due, |timer| timer.come_due(now));
+            return self.take(due, &|timer| timer.come_due(now));
         }
         if self.are_after(now) {
             return Timers::new();
         }
-        let mut due = self.take_if(|timer| timer.due <= now, |timer| timer.come_due(now));
+        let mut due = self.take_if(&|timer| timer.due <= now, &|timer| timer.come_due(now));
         if due.len() < 2 {
             return due;
         }
-        let order = due.iter().enumerate().map(|(nth, timer)| DueTime { at: timer.due, nth }).collect();
-        earliest_first(order).into_iter().map(|nth| due[nth].take()).collect()
+        let mut order = Vec::with_capacity(due.len());
+        for (nth, timer) in due.iter().enumerate() {
+            order.push(DueTime { at: timer.due, nth });
+        }
+        let mut sorted = Timers::with_capacity(due.len());
+        for nth in earliest_first(order) {
+            sorted.push(due[nth].take());
+        }
+        sorted
     }
 
     /// Returns whether no timer is due.
@@ -159,7 +169,7 @@ impl<T: Owner> TimerList<T> {
 
     /// Calls `take` for each timer of a list without an index for which `is_taken` returns `true`, and removes the timers in
     /// whose place `take` leaves a gap.
-    fn take_if(&mut self, is_taken: impl Fn(&Timer<T>) -> bool, take: impl Fn(&mut Timer<T>) -> Timer<T>) -> Timers<T> {
+    fn take_if(&mut self, is_taken: &dyn Fn(&Timer<T>) -> bool, take: &dyn Fn(&mut Timer<T>) -> Timer<T>) -> Timers<T> {
         let mut taken = Timers::new();
         self.list.retain_mut(|timer| {
             if !is_taken(timer) {
@@ -173,7 +183,7 @@ impl<T: Owner> TimerList<T> {
 
     /// Calls `take` for the timers at these positions, which are no longer in the index. If `take` leaves no gap in a timer's
     /// place, the timer there is added to the index again. Gaps stay in the list until it is compacted.
-    fn take(&mut self, places: Vec<usize>, take: impl Fn(&mut Timer<T>) -> Timer<T>) -> Timers<T> {
+    fn take(&mut self, places: Vec<usize>, take: &dyn Fn(&mut Timer<T>) -> Timer<T>) -> Timers<T> {
         let mut taken = Timers::with_capacity(places.len());
         for nth in places {
             let timer = &mut self.list[nth];
