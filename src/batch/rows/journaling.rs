@@ -10,15 +10,17 @@ use crate::owner::Owner;
 use crate::state::StateRef;
 
 /// A batch's journal.
-pub(crate) struct Journaling {
+pub(crate) struct Journaling<T: Owner> {
     pub(crate) journal: Journal<Key>,
     /// The symbols of the batch's states in the journal, by the number of the state; `None` until a symbol is looked up.
     symbols: Vec<Option<Symbol>>,
+    /// [`write`](Self::write). It is reached only through this field, so that it is compiled only for games with a journal.
+    write: fn(&mut Self, &mut Notes<T>, &States<T>, &mut Discarded<T>, &mut FirstPanic),
 }
 
-impl Journaling {
+impl<T: Owner> Journaling<T> {
     pub(crate) const fn new(journal: Journal) -> Self {
-        Self { journal, symbols: Vec::new() }
+        Self { journal, symbols: Vec::new(), write: Self::write }
     }
 
     /// Forgets the symbols of all state numbers.
@@ -27,7 +29,17 @@ impl Journaling {
     }
 
     /// Writes the noted changes to the journal.
-    pub(crate) fn take_up<T: Owner>(
+    pub(crate) fn take_up(
+        &mut self,
+        notes: &mut Notes<T>,
+        states: &States<T>,
+        discarded: &mut Discarded<T>,
+        panic: &mut FirstPanic,
+    ) {
+        (self.write)(self, notes, states, discarded, panic);
+    }
+
+    fn write(
         &mut self,
         notes: &mut Notes<T>,
         states: &States<T>,
@@ -77,7 +89,7 @@ impl Journaling {
 
     /// Returns the symbol of a state. If a change was made in a region, `region` contains the symbol of the composite and the
     /// index of the region.
-    fn symbol<T: Owner>(
+    fn symbol(
         &mut self,
         state: &StateRef<T>,
         region: Option<(Symbol, usize)>,
@@ -93,7 +105,7 @@ impl Journaling {
         }
     }
 
-    fn symbol_of<T: Owner>(&mut self, number: u32, states: &States<T>, panic: &mut FirstPanic) -> Symbol {
+    fn symbol_of(&mut self, number: u32, states: &States<T>, panic: &mut FirstPanic) -> Symbol {
         let place = number as usize;
         if let Some(Some(symbol)) = self.symbols.get(place) {
             return *symbol;
@@ -110,7 +122,7 @@ impl Journaling {
     }
 
     /// Returns the symbol of a state's name. `name` is code of the game and may panic.
-    fn symbol_by_name<T: Owner>(&mut self, state: &StateRef<T>, panic: &mut FirstPanic) -> Symbol {
+    fn symbol_by_name(&mut self, state: &StateRef<T>, panic: &mut FirstPanic) -> Symbol {
         panic.catch(|| self.journal.symbol(&state.name())).unwrap_or(Symbol::OTHER)
     }
 }

@@ -50,7 +50,7 @@ pub(crate) struct Store<T: Owner> {
     pub(crate) spare: Seat<T>,
     /// The changes of an owner that is reached by key, for the journal.
     pub(crate) notes: Notes<T>,
-    pub(crate) journaling: Option<Box<Journaling>>,
+    pub(crate) journaling: Option<Box<Journaling<T>>>,
 }
 
 /// An owner that falls asleep, or wakes.
