@@ -54,6 +54,16 @@ pub(crate) struct UnusedStates {
     pub(crate) credit: usize,
 }
 
+impl UnusedStates {
+    /// Notes that a state is some owner's previous state.
+    #[inline]
+    pub(crate) fn note_previous(&mut self, index: u32) {
+        if mem::replace(&mut self.marks[index as usize], false) {
+            self.candidates.push(index);
+        }
+    }
+}
+
 /// How many rows may be looked through for each state whose bucket has become empty.
 const ROWS_PER_STATE: usize = 16;
 
@@ -343,34 +353,32 @@ impl<T: Owner> States<T> {
         is_time
     }
 
-    /// Forgets the shared states whose buckets are empty, and which are not among the `previous` states of owners.
-    /// Returns their numbers.
-    pub(crate) fn forget_unused(
-        &mut self,
-        is_empty: impl Fn(u32) -> bool,
-        previous: impl Iterator<Item = u32>,
-        discarded: &mut Discarded<T>,
-    ) -> Vec<u32> {
-        let mut marks = mem::take(&mut self.unused.marks);
+    /// Marks the shared states whose buckets are empty as unused.
+    pub(crate) fn mark_unused(&mut self, is_empty: impl Fn(u32) -> bool) {
+        let Self { list, unused: UnusedStates { candidates, marks, .. }, .. } = self;
         marks.clear();
-        marks.resize(self.len(), false);
-        for index in self.unused.candidates.drain(..) {
-            marks[index as usize] = self.list[index as usize].is_transient && is_empty(index);
+        marks.resize(list.len(), false);
+        for index in candidates.drain(..) {
+            marks[index as usize] = list[index as usize].is_transient && is_empty(index);
         }
-        for previous in previous {
-            // The state is still an owner's previous state.
-            if mem::replace(&mut marks[previous as usize], false) {
-                self.unused.candidates.push(previous);
+    }
+
+    /// Forgets the states that are still marked as unused. Returns their numbers.
+    pub(crate) fn forget_unused(&mut self, discarded: &mut Discarded<T>) -> Vec<u32> {
+        let marks = mem::take(&mut self.unused.marks);
+        self.forget(&|index| marks[index as usize], discarded);
+        let mut forgotten = Vec::new();
+        for (index, is_unused) in (0..).zip(&marks) {
+            if *is_unused {
+                forgotten.push(index);
             }
         }
-        self.forget(|index| marks[index as usize], discarded);
-        let forgotten = (0..).zip(&marks).filter(|(_, is_unused)| **is_unused).map(|(index, _)| index).collect();
         self.unused.marks = marks;
         forgotten
     }
 
     /// Forgets the states for whose numbers `is_forgotten` returns `true`.
-    pub(crate) fn forget(&mut self, is_forgotten: impl Fn(u32) -> bool, discarded: &mut Discarded<T>) {
+    pub(crate) fn forget(&mut self, is_forgotten: &dyn Fn(u32) -> bool, discarded: &mut Discarded<T>) {
         let Self { list, by_identity, innermost, order, free, .. } = self;
         order.retain(|&index| {
             if is_forgotten(index) {

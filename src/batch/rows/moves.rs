@@ -346,7 +346,7 @@ impl<T: Owner> Store<T> {
         let bucket = self.bucket_for(seat, &mut panic);
         if !panic.is_none() {
             // Only a method of a new state can have panicked, because no method of a known state is called.
-            self.states.forget(|index| index == bucket, &mut self.discarded);
+            self.states.forget(&|index| index == bucket, &mut self.discarded);
             self.discarded.drop_all(&mut panic);
             panic.resume();
         }
@@ -484,12 +484,15 @@ impl<T: Owner> Store<T> {
         if let Some(journaling) = journaling {
             journaling.forget_numbers();
         }
-        let forgotten = states.forget_unused(
-            |number| buckets[number as usize].is_empty() && arrivals[number as usize].is_empty(),
-            buckets.iter().flat_map(|columns| &columns.tags).filter_map(|tag| tag.previous()),
-            discarded,
-        );
-        for number in forgotten {
+        states.mark_unused(|number| buckets[number as usize].is_empty() && arrivals[number as usize].is_empty());
+        for columns in buckets.iter() {
+            for tag in &columns.tags {
+                if let Some(previous) = tag.previous() {
+                    states.unused.note_previous(previous);
+                }
+            }
+        }
+        for number in states.forget_unused(discarded) {
             buckets[number as usize].give_back();
             arrivals[number as usize].give_back();
         }
