@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 
 use super::Batch;
 use super::chunk::pass::Pass;
-use super::known::key::{Key, Place, SharedPlace};
+use super::known::key::{Key, Place, Places, SharedPlace};
 use super::known::panics::FirstPanic;
 use super::known::slots::CHUNK;
 use super::rows::chunk::PassPart;
@@ -81,15 +81,16 @@ impl<T: Owner> Store<T> {
     /// Reads some of the data that waking these owners will read, so that it is in the cache by then. The owners themselves are
     /// not read. Each loop reads only data whose places are known, so that the processor fetches much of it at a time.
     fn look_ahead(&self, keys: &[Key]) -> u64 {
-        let places: SmallVec<[Place; TOGETHER]> =
-            keys.iter().filter_map(|&key| self.places.get(key)).map(SharedPlace::get).collect();
-        let rows = places.iter().map(|place| {
+        let mut read = 0;
+        for place in places_of(keys, &self.places) {
             let columns = &self.buckets[place.bucket as usize];
-            let entered_at = columns.times.current.get(place.slot()).map_or(0, |at| at.to_bits());
-            entered_at ^ columns.tags.get(place.slot()).and_then(|tag| tag.previous()).map_or(0, u64::from)
-        });
-        let dues = keys.iter().map(|&key| self.timers.next(key).map_or(0, f64::to_bits));
-        rows.fold(0, |one, other| one ^ other) ^ dues.fold(0, |one, other| one ^ other)
+            read ^= columns.times.current.get(place.slot()).map_or(0, |at| at.to_bits());
+            read ^= columns.tags.get(place.slot()).and_then(|tag| tag.previous()).map_or(0, u64::from);
+        }
+        for &key in keys {
+            read ^= self.timers.next(key).map_or(0, f64::to_bits);
+        }
+        read
     }
 
     /// Checks whether an owner only wakes or changes from one state to another. If so, removes its due timers, adds it to
@@ -162,4 +163,9 @@ impl<T: Owner> Store<T> {
             columns.due.sort_unstable();
         }
     }
+}
+
+/// Returns the places of the owners that are still in the batch.
+fn places_of(keys: &[Key], places: &Places) -> SmallVec<[Place; TOGETHER]> {
+    keys.iter().filter_map(|&key| places.get(key)).map(SharedPlace::get).collect()
 }

@@ -57,16 +57,22 @@ impl Grouping {
     /// Sorts the movers that leave a bucket by target, and by slot within a target, so that the callbacks that follow always run
     /// in the same order.
     fn group<T: Owner>(&mut self, movers: &[Mover], bucket: u32, states: &States<T>) {
+        self.sort(movers, states.len());
+        self.divide(bucket, states);
+    }
+
+    /// Copies the movers in the order of their targets, which are smaller than `states`.
+    fn sort(&mut self, movers: &[Mover], states: usize) {
         self.movers.clear();
         self.movers.extend_from_slice(movers);
-        if !movers.is_sorted_by_key(|mover| mover.target()) {
-            if movers.len() <= FEW || states.len() > MOST_COUNTED {
-                self.movers.sort_by_key(|mover| mover.target());
-            } else {
-                self.sort_by_counting(movers, states.len());
-            }
+        if movers.is_sorted_by_key(|mover| mover.target()) {
+            return;
         }
-        self.divide(bucket, states);
+        if movers.len() <= FEW || states > MOST_COUNTED {
+            self.movers.sort_by_key(|mover| mover.target());
+        } else {
+            self.sort_by_counting(movers, states);
+        }
     }
 
     /// Counts the movers to each target, and then puts each mover at the next free position of its target.
@@ -148,6 +154,9 @@ pub(crate) struct Callees<'p, 'a, T: Owner> {
     pub(crate) panic: &'p mut FirstPanic,
 }
 
+/// Calls the state for the owners of some movers.
+type CallMovers<'c, T> = &'c mut dyn FnMut(&mut [T], &[Mover], &mut FsmSlice<'_, T>);
+
 impl<T: Owner> Callees<'_, '_, T> {
     /// Calls `act` with all movers. If a mover's callback panics, drops the requests of this mover, adds its slot to `dropped`,
     /// and calls `act` again with the movers after it.
@@ -156,7 +165,7 @@ impl<T: Owner> Callees<'_, '_, T> {
         movers: &[Mover],
         (phase, scope): (Phase<'_, T>, Scope),
         dropped: &mut Slots,
-        mut act: impl FnMut(&mut [T], &[Mover], &mut FsmSlice<'_, T>),
+        act: CallMovers<'_, T>,
     ) {
         let mut at = 0;
         self.ledger.asked.waits.open();
@@ -253,7 +262,7 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
                 to_ask = select(movers, some, |mover| is_asked(mover) && leaves(mover));
             }
             let at = (Phase::CanExit(to_ask), Scope::state(depth));
-            callees.go_through(to_ask, at, dropped, |owners, rest, fsm| {
+            callees.go_through(to_ask, at, dropped, &mut |owners, rest, fsm| {
                 state.guard_each(Guard::CanExit, owners, rest, fsm, cx, &mut |slot| refused.push(slot));
             });
             self.refuse_movers(None, Refusal::Exit(state));
@@ -280,7 +289,7 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
                     to_ask = select(to_ask, some, |mover| !dropped.contains(mover.slot()));
                 }
                 let at = (Phase::CanEnter(known.state()), Scope::state(depth));
-                callees.go_through(to_ask, at, dropped, |owners, rest, fsm| {
+                callees.go_through(to_ask, at, dropped, &mut |owners, rest, fsm| {
                     state.guard_each(Guard::CanEnter, owners, rest, fsm, cx, &mut |slot| refused.push(slot));
                 });
                 self.refuse_movers(Some(range.clone()), Refusal::Enter(state));
@@ -435,7 +444,8 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
                 }
             }
         }
-        callees.go_through(entered, (Phase::Enter(&entering), Scope::state(depth)), dropped, |owners, rest, fsm| {
+        let at = (Phase::Enter(&entering), Scope::state(depth));
+        callees.go_through(entered, at, dropped, &mut |owners, rest, fsm| {
             entering.state().enter_each(owners, rest, fsm, cx);
         });
         if !entering.is_innermost() && !dropped.is_empty() {
@@ -469,7 +479,7 @@ impl<T: Owner> Steps for ManyChanges<'_, '_, '_, T> {
                 leaving = select(leaving, some, |mover| grouping.leaves(mover, depth));
             }
             let at = (Phase::Exit(leaving), Scope::state(depth));
-            callees.go_through(leaving, at, dropped, |owners, rest, fsm| state.exit_each(owners, rest, fsm, cx));
+            callees.go_through(leaving, at, dropped, &mut |owners, rest, fsm| state.exit_each(owners, rest, fsm, cx));
             let Callees { owners, rows, ledger, panic, .. } = callees;
             for (slot, request) in mem::take(&mut ledger.asked.misused) {
                 // The requests of an owner whose `exit` has panicked are dropped.

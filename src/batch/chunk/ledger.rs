@@ -92,8 +92,8 @@ impl<T: Owner> Ledger<'_, T> {
             }
             // If no owner has requested waits, this check saves a search, which takes as long as taking a wait.
             if !asked.waits.is_empty() {
-                for (request, scope) in asked.waits.take(slot, kept, rows.states()) {
-                    individual.ask(request, scope);
+                for wait in asked.waits.take(slot, kept) {
+                    individual.ask(wait.request(rows.states()), wait.scope);
                 }
             }
         }

@@ -222,7 +222,7 @@ impl<T: Owner> ChunkMachines<'_, '_, T> {
     }
 
     /// Runs `act` on the machine of the owner at a slot, while a callback of this owner is running.
-    fn run<R>(&mut self, slot: usize, act: impl FnOnce(&mut Single<'_, T>) -> R) -> R {
+    fn run(&mut self, slot: usize, act: &mut dyn FnMut(&mut Single<'_, T>)) {
         let (rows, settings, phase) = (self.rows, self.settings, self.phase);
         let individual = self.individual(slot);
         if let (Phase::Enter(entering), 0) = (phase, individual.made) {
@@ -231,7 +231,7 @@ impl<T: Owner> ChunkMachines<'_, '_, T> {
         let Ledger { individuals, notes, .. } = &mut *self.ledger;
         let individual = individuals.get_mut(slot).expect("it is one now");
         individual.load(rows);
-        individual.run(settings, as_observer(&mut notes.of(rows, slot)), act)
+        individual.run(settings, as_observer(&mut notes.of(rows, slot)), act);
     }
 
     /// Returns whether the change in progress has left the state of a scope.
@@ -319,7 +319,11 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, '_, T> {
             LedgerEntry::Blank | LedgerEntry::Mover => self.rows.has_timers(slot),
             LedgerEntry::Waiter | LedgerEntry::Individual(_) => true,
         };
-        if has_timers { self.run(slot, |single| single.cancel(0, is_canceled)) } else { 0 }
+        let mut canceled = 0;
+        if has_timers {
+            self.run(slot, &mut |single| canceled = single.cancel(0, is_canceled));
+        }
+        canceled
     }
 
     fn stay(&mut self, nth: usize) -> bool {
@@ -348,7 +352,9 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, '_, T> {
         if self.is_misused(request, owner) {
             return false;
         }
-        self.run(slot, |single| single.execute_now(order, request, owner, cx))
+        let mut is_done = false;
+        self.run(slot, &mut |single| is_done = single.execute_now(order, request, owner, cx));
+        is_done
     }
 
     fn send_now(
@@ -363,7 +369,9 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, '_, T> {
         if self.is_misused(&"message to oneself", owner) {
             return false;
         }
-        self.run(slot, |single| single.send_now(order, owner, message, cx))
+        let mut is_handled = false;
+        self.run(slot, &mut |single| is_handled = single.send_now(order, owner, message, cx));
+        is_handled
     }
 
     fn view(&self, nth: usize) -> View<'_, T> {

@@ -83,9 +83,10 @@ impl<T: Owner> Pass<T> {
             } else {
                 let individual = individuals.add(slot);
                 individual.load(rows);
-                let act = |single: &mut Single<'_, T>| single.send(owner, message, cx);
-                let is_handled = panic.catch(|| individual.run(&global.settings, as_observer(&mut observer), act));
-                *handled += usize::from(is_handled == Some(true));
+                let mut is_handled = false;
+                let mut act = |single: &mut Single<'_, T>| is_handled = single.send(owner, message, cx);
+                panic.catch(|| individual.run(&global.settings, as_observer(&mut observer), &mut act));
+                *handled += usize::from(is_handled);
                 if !individual.is_left_over(rows) {
                     // There may be as many individuals as owners, which is too much memory to keep.
                     individuals.take_back(panic);
@@ -340,7 +341,7 @@ impl<T: Owner> Pass<T> {
                 individual.load(&chunk.rows);
                 let mut observer = notes.of(&chunk.rows, slot);
                 panic.catch(|| {
-                    individual.run(&chunk.global.settings, as_observer(&mut observer), |single| {
+                    individual.run(&chunk.global.settings, as_observer(&mut observer), &mut |single| {
                         single.settle_callback(owner, cx);
                         match rest {
                             Rest::Change => {}

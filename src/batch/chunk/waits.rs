@@ -27,7 +27,7 @@ pub(crate) struct Wait {
 
 impl Wait {
     /// Returns the request in the form that a machine takes.
-    fn request<T: Owner>(self, states: &States<T>) -> Request<T> {
+    pub(crate) fn request<T: Owner>(self, states: &States<T>) -> Request<T> {
         match self.until.then(states) {
             Some(Then::Change(to)) if self.scope == Scope::Current => Request::Next(to),
             Some(then) => Request::after(self.seconds, then),
@@ -137,19 +137,14 @@ impl Waits {
         }
     }
 
-    /// Removes the waits of the owner at a slot, and returns them as requests with their scopes, in the order of the requests.
-    /// Leaves out the waits of states that have been left: all but the outermost `kept` states that were active before.
-    pub(crate) fn take<T: Owner>(
-        &mut self,
-        slot: usize,
-        kept: usize,
-        states: &States<T>,
-    ) -> impl Iterator<Item = (Request<T>, Scope)> + use<T> {
+    /// Removes the waits of the owner at a slot, and returns them in the order of the requests. Leaves out the waits of states
+    /// that have been left: all but the outermost `kept` states that were active before.
+    pub(crate) fn take(&mut self, slot: usize, kept: usize) -> SmallVec<[Wait; 4]> {
         let places = self.places(slot).map(|at| self.list[at].0).filter(|wait| !wait.is_over(kept));
-        let mut taken: SmallVec<[_; 4]> = places.map(|wait| (wait.request(states), wait.scope)).collect();
+        let mut taken: SmallVec<[_; 4]> = places.collect();
         taken.reverse();
         self.end(slot, 0, |_| true);
-        taken.into_iter()
+        taken
     }
 
     /// Withdraws the waits that the owner at a slot has requested in the callback that is running. Numbers that states store are

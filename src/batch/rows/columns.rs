@@ -442,6 +442,15 @@ pub(crate) struct Leaver {
 
 pub(crate) const NOTHING: u32 = u32::MAX;
 
+impl Leaver {
+    /// Sorts by slot.
+    pub(crate) fn sort(leavers: &mut [Self]) {
+        if !leavers.is_sorted_by_key(|leaver| leaver.slot) {
+            leavers.sort_unstable_by_key(|leaver| leaver.slot);
+        }
+    }
+}
+
 /// The rows of a bucket that leave it. Empty between two ticks.
 pub(crate) struct Leavers<T: Owner> {
     /// Sorted by slot when the gaps are closed.

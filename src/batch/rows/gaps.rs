@@ -111,17 +111,15 @@ pub(crate) fn mark_rows(bucket: u32, tags: &mut [Tag], times: &mut [f64], movers
 /// Moving marked rows out of the bucket.
 impl<T: Owner> Columns<T> {
     /// Moves the leavers to the end of the rows. Afterwards, the list of leavers has the order of these rows.
-    pub(crate) fn close_gaps(&mut self, bucket: u32, places: &Places, close: impl Fn(Gaps<'_, T>)) {
+    pub(crate) fn close_gaps(&mut self, bucket: u32, places: &Places, close: fn(Gaps<'_, T>)) {
         let list = &mut self.leavers.list;
-        if !list.is_sorted_by_key(|leaver| leaver.slot) {
-            list.sort_unstable_by_key(|leaver| leaver.slot);
-        }
+        Leaver::sort(list);
         let (len, asleep) = (self.owners.len(), self.asleep);
         let sleepers = list.partition_point(|leaver| (leaver.slot as usize) < asleep);
         // A sleeping leaver becomes one of the first awake rows.
-        self.close_gaps_before(asleep, sleepers, (bucket, places), &close);
+        self.close_gaps_before(asleep, sleepers, (bucket, places), close);
         self.asleep -= sleepers;
-        self.close_gaps_before(len, self.leavers.list.len(), (bucket, places), &close);
+        self.close_gaps_before(len, self.leavers.list.len(), (bucket, places), close);
     }
 
     /// Moves the first `count` leavers to the end of the rows before `end`.
@@ -130,7 +128,7 @@ impl<T: Owner> Columns<T> {
         end: usize,
         count: usize,
         (bucket, places): (u32, &Places),
-        close: impl Fn(Gaps<'_, T>),
+        close: fn(Gaps<'_, T>),
     ) {
         let (rows, _, Leavers { list, order, .. }) = self.rows_mut();
         let (list, stay) = (&mut list[..count], end - count);

@@ -102,12 +102,12 @@ impl<T: Owner> Individual<T> {
     }
 
     /// Runs `act` on the individual's machine.
-    pub(crate) fn run<'r, R>(
+    pub(crate) fn run<'r>(
         &'r mut self,
         settings: &'r Settings<T>,
         observer: Option<&'r mut dyn Observer<T>>,
-        act: impl FnOnce(&mut Single<'_, T>) -> R,
-    ) -> R {
+        act: &mut dyn FnMut(&mut Single<'_, T>),
+    ) {
         // The individual counts as touched until `act` returns, because `act` may panic.
         let was_touched = mem::replace(&mut self.is_touched, true);
         let mut single = Single::new(&mut self.seat, Some(settings));
@@ -131,11 +131,8 @@ impl<T: Owner> Individual<T> {
             self.requests = mem::take(&mut single.requests);
         }
         match result {
-            Ok(result) => {
-                // Its requests have been moved out and it has no target, so nothing is left to drop.
-                mem::forget(single);
-                result
-            }
+            // Its requests have been moved out and it has no target, so nothing is left to drop.
+            Ok(()) => mem::forget(single),
             Err(panic) => resume_unwind(panic),
         }
     }
@@ -260,7 +257,17 @@ impl<T: Owner> Individuals<T> {
     pub(crate) fn by_slot(&mut self) -> &mut [Individual<T>] {
         let individuals = &mut self.list[..self.in_use];
         if !individuals.is_sorted_by_key(|individual| individual.slot) {
-            individuals.sort_unstable_by_key(|individual| individual.slot);
+            let mut order: Vec<_> = (0..).zip(&*individuals).map(|(at, individual)| (individual.slot, at)).collect();
+            sort(&mut order);
+            for to in 0..order.len() {
+                // An individual that stood before `to` has been moved to the position that is noted there.
+                let mut from = order[to].1;
+                while from < to {
+                    from = order[from].1;
+                }
+                individuals.swap(to, from);
+                order[to].1 = from;
+            }
         }
         individuals
     }
@@ -278,6 +285,11 @@ impl<T: Owner> Individuals<T> {
         self.list.shrink_to(1);
         self.places = Vec::new();
     }
+}
+
+/// Sorts a list of slots and positions by slot. It is a function of its own, so that it is not compiled for each type of owner.
+fn sort(order: &mut [(usize, usize)]) {
+    order.sort_unstable();
 }
 
 /// Runs `act` on a machine with this seat. Returns the result of `act`, or `None` if `act` panicked, and whether the seat may

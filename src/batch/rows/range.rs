@@ -312,7 +312,11 @@ impl<'a, T: Owner> Rows<'a, T> {
         let are_beside = self.has_timers(slot) && self.shared.timers.are_beside(key);
         if are_beside && !seat.is_waiting() {
             let waiting = &mut seat.rare_mut().waiting;
-            self.with_rare(slot, |rare| rare.into_iter().for_each(|rare| waiting.clone_from(&rare.waiting)));
+            self.with_rare(slot, |rare| {
+                if let Some(rare) = rare {
+                    waiting.clone_from(&rare.waiting);
+                }
+            });
         }
         if is_asleep {
             if !seat.is_asleep() {

@@ -146,12 +146,7 @@ impl<T: Owner> Timers<T> {
 
     /// Advances to the time `now`, in seconds, and reports the owners for which something is due.
     pub(crate) fn advance(&mut self, now: f64, mut report: impl FnMut(Key)) {
-        self.due.clear();
-        self.wheel.advance(now, &mut self.due);
-        // The order of the wheel depends on all timers that have ever been set. Sorting makes a loaded batch continue exactly
-        // as the saved batch would.
-        self.due.sort_unstable();
-        self.due.dedup();
+        advance(&mut self.wheel, now, &mut self.due);
         for &index in &self.due {
             report(Key::new(index, self.wheel.version(index)));
         }
@@ -206,7 +201,7 @@ impl<T: Owner> Timers<T> {
             Until::Awake => self.set(key, at, WheelEntry::Wake),
             Until::Change(number) => {
                 if scope == Scope::Current {
-                    self.remove_if(key, |entry| entry.scope() == Some(Scope::Current), discarded);
+                    self.remove_if(key, &|entry| entry.scope() == Some(Scope::Current), discarded);
                 }
                 self.set(key, at, WheelEntry::Change(scope, number));
             }
@@ -262,9 +257,7 @@ impl<T: Owner> Timers<T> {
         if let Some((scope, note)) = self.notes.get(key) {
             waiting.timers.push(Timer { due: f64::INFINITY, scope, then: Then::Note(note) });
         }
-        // The wheel lists the newest timer first.
-        let timers: SmallVec<[_; MOST_FEW]> = self.wheel.of(key.index()).collect();
-        for (due, bits) in timers.into_iter().rev() {
+        for &(due, bits) in &oldest_first(&self.wheel, key.index()) {
             let (scope, then) = match WheelEntry::of(bits) {
                 WheelEntry::Change(scope, number) => (scope, Then::Change(states.get(number).state().clone())),
                 WheelEntry::Kept(scope, place) => (scope, self.kept.get(place)),
@@ -353,7 +346,7 @@ impl<T: Owner> Timers<T> {
     /// timers are left.
     pub(crate) fn leave(&mut self, key: Key, kept: usize, discarded: &mut Discarded<T>) -> bool {
         self.notes.remove_if(key, |scope| scope.ends_with(kept));
-        self.remove_if(key, |entry| entry.ends_with(kept), discarded);
+        self.remove_if(key, &|entry| entry.ends_with(kept), discarded);
         self.has(key)
     }
 
@@ -361,7 +354,7 @@ impl<T: Owner> Timers<T> {
     pub(crate) fn forget(&mut self, key: Key, discarded: &mut Discarded<T>) {
         if !self.is_empty() {
             self.notes.remove_if(key, |_| true);
-            self.remove_if(key, |_| true, discarded);
+            self.remove_if(key, &|_| true, discarded);
         }
     }
 
@@ -382,7 +375,7 @@ impl<T: Owner> Timers<T> {
         self.wheel.has(key.index()) || self.notes.scope(key).is_some()
     }
 
-    fn remove_if(&mut self, key: Key, is_removed: impl Fn(WheelEntry) -> bool, discarded: &mut Discarded<T>) {
+    fn remove_if(&mut self, key: Key, is_removed: &dyn Fn(WheelEntry) -> bool, discarded: &mut Discarded<T>) {
         let index = key.index();
         let Self { wheel, kept, .. } = self;
         if !wheel.has(index) {
@@ -494,6 +487,23 @@ impl<T: Owner> Timers<T> {
         self.notes.count = source.notes.count;
         self.clock = source.clock;
     }
+}
+
+/// Returns the timers of an owner, oldest first.
+fn oldest_first(wheel: &Wheel, owner: u32) -> SmallVec<[(f64, u32); MOST_FEW]> {
+    let mut timers: SmallVec<_> = wheel.of(owner).collect();
+    timers.reverse();
+    timers
+}
+
+/// Advances the wheel to the time `now`, in seconds, and lists the indices of the owners for which something is due.
+fn advance(wheel: &mut Wheel, now: f64, due: &mut Vec<u32>) {
+    due.clear();
+    wheel.advance(now, due);
+    // The order of the wheel depends on all timers that have ever been set. Sorting makes a loaded batch continue exactly as the
+    // saved batch would.
+    due.sort_unstable();
+    due.dedup();
 }
 
 #[cfg(test)]
