@@ -160,7 +160,7 @@ impl RegionReport {
             .map(|(depth, state)| StateReport { name: name(state), seconds: time_since(view.entered_at(depth), now) })
             .collect();
         let mut report = Self { previous: seat.previous.as_option().map(name), ..Self::default() };
-        if let Some(rare) = &seat.rare {
+        if let Some(rare) = &*seat.rare {
             report.stack = rare.stack.iter().map(suspended).collect();
             // Notes are stored among the timers, but are never due.
             let timers = rare.waiting.timers.iter().filter(|timer| !timer.then.is_note());

@@ -5,7 +5,8 @@
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use core::mem;
+use core::mem::{self, ManuallyDrop};
+use core::ops::{Deref, DerefMut};
 
 use smallvec::SmallVec;
 
@@ -31,7 +32,7 @@ pub(crate) struct Seat<T: Owner> {
     pub(crate) previous: StateRef<T>,
     /// When the current state was entered, in seconds; `NEVER` if it has not been entered.
     pub(crate) entered_at: f64,
-    pub(crate) rare: Option<Box<Rare<T>>>,
+    pub(crate) rare: RareBox<T>,
 }
 
 /// An active state whose turn it is in a tick.
@@ -129,7 +130,7 @@ impl<T: Owner> Seat<T> {
 
     /// Creates the seat of an owner without a state.
     pub(crate) const fn empty() -> Self {
-        Self { current: StateRef::NONE, previous: StateRef::NONE, entered_at: NEVER, rare: None }
+        Self { current: StateRef::NONE, previous: StateRef::NONE, entered_at: NEVER, rare: RareBox::NONE }
     }
 
     /// Empties the seat, but keeps its memory. Passes the states and messages that it held to `take`.
@@ -139,7 +140,7 @@ impl<T: Owner> Seat<T> {
         take(mem::replace(&mut self.current, StateRef::NONE).into());
         take(mem::replace(&mut self.previous, StateRef::NONE).into());
         self.entered_at = NEVER;
-        if let Some(rare) = &mut self.rare {
+        if let Some(rare) = &mut *self.rare {
             rare.empty_into(&mut take);
         }
     }
@@ -279,7 +280,7 @@ impl<T: Owner> Seat<T> {
     /// the seat is asleep.
     #[inline]
     pub(crate) fn turn(&self, depth: usize) -> Option<Turn<'_, T>> {
-        let Some(rare) = &self.rare else {
+        let Some(rare) = &*self.rare else {
             let state = self.current.as_option().filter(|_| depth == 0)?;
             return Some(Turn { state, is_innermost: true, has_open_regions: false });
         };
@@ -613,24 +614,24 @@ impl<T: Owner> Seat<T> {
     /// fast as one that never had any. A machine that sets timers again and again keeps its box, so that it does not allocate.
     #[inline]
     pub(crate) fn rest(&mut self) {
-        let Some(rare) = &mut self.rare else { return };
+        let Some(rare) = &mut *self.rare else { return };
         let is_plain = rare.is_plain();
         if rare.waiting.clock.rests(is_plain) {
-            self.rare = None;
+            self.rare = RareBox::NONE;
         }
     }
 
     /// Frees the box of the rare data if nothing is stored in it.
     pub(crate) fn tidy(&mut self) {
         if self.rare.as_ref().is_some_and(|rare| rare.is_plain()) {
-            self.rare = None;
+            self.rare = RareBox::NONE;
         }
     }
 
     /// Returns whether all stored data belongs to active or suspended states. This is true whenever code of the game runs. Debug
     /// builds check it before each callback and after each call. To keep this fast, only the ends of long lists are checked.
     pub(crate) fn is_whole(&self) -> bool {
-        let Some(rare) = &self.rare else { return true };
+        let Some(rare) = &*self.rare else { return true };
         let Rare { ancestors, ancestors_entered_at, stack, history, waiting, regions, .. } = &**rare;
         let has_path = !ancestors.iter().any(StateRef::is_none) && (ancestors.is_empty() || !self.current.is_none());
         let is_remembered = |(of, last): &(StateRef<T>, StateRef<T>)| !of.is_none() && !last.is_none();
@@ -790,7 +791,7 @@ impl<T: Owner> Clone for Seat<T> {
             current: self.current.clone(),
             previous: self.previous.clone(),
             entered_at: self.entered_at,
-            rare: self.rare.clone(),
+            rare: RareBox(ManuallyDrop::new(self.rare.clone())),
         }
     }
 
@@ -800,6 +801,46 @@ impl<T: Owner> Clone for Seat<T> {
         self.entered_at = source.entered_at;
         clone_rare_from(&mut self.rare, source.rare.as_deref());
     }
+}
+
+/// The rare data of a seat, if there is any.
+///
+/// Its `Drop` is only a call. Otherwise the code that drops all this data would be compiled again in each part of a program that
+/// may drop a seat.
+pub(crate) struct RareBox<T: Owner>(ManuallyDrop<Option<Box<Rare<T>>>>);
+
+impl<T: Owner> RareBox<T> {
+    pub(crate) const NONE: Self = Self(ManuallyDrop::new(None));
+}
+
+impl<T: Owner> Deref for RareBox<T> {
+    type Target = Option<Box<Rare<T>>>;
+
+    #[inline]
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl<T: Owner> DerefMut for RareBox<T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.0
+    }
+}
+
+impl<T: Owner> Drop for RareBox<T> {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(rare) = self.0.take() {
+            drop_rare(rare);
+        }
+    }
+}
+
+#[inline(never)]
+fn drop_rare<T: Owner>(rare: Box<Rare<T>>) {
+    drop(rare);
 }
 
 /// Copies the rare data of a seat into the box of another seat. If there is nothing to copy, the box is emptied and kept.

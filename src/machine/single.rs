@@ -554,7 +554,7 @@ impl<T: Owner> Requests<T> {
     /// turn in the queue has come, and which `count` and `seat` have recorded.
     pub(crate) fn withdraw_all(&mut self, count: &mut u32, seat: &mut Seat<T>) {
         *count &= !ASKED_TO_SLEEP;
-        if let Some(rare) = &mut seat.rare {
+        if let Some(rare) = &mut *seat.rare {
             rare.waiting.wanted = None;
         }
         self.withdraw(&|request| !request.is_note());
@@ -799,7 +799,7 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
         let scope = note.scope(self.scope);
         let is_early = !self.exiting && self.requests.is_empty();
         let seat = if scope == Scope::Machine { self.root() } else { &mut *self.seat };
-        let Some(rare) = &mut seat.rare else { return false };
+        let Some(rare) = &mut *seat.rare else { return false };
         let is_replaced = is_early && rare.waiting.timers.note(scope, note);
         self.is_touched |= is_replaced;
         is_replaced
@@ -831,7 +831,7 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
         });
         let waiting = self.requests.cancel(self.seat, self.region_id(), is_canceled);
         let mut canceled = Timers::new();
-        if let (Some(rare), false) = (&mut self.seat.rare, places.is_empty()) {
+        if let (Some(rare), false) = (&mut *self.seat.rare, places.is_empty()) {
             canceled = rare.waiting.timers.cancel(&places);
             self.is_touched = true;
         }

@@ -558,7 +558,7 @@ impl<T: Owner> StateMachine<T> {
         self.beside.end_idle();
         self.seat.each(&mut |seat| {
             seat.entered_at = if seat.depth() > 0 { at } else { NEVER };
-            if let Some(rare) = &mut seat.rare {
+            if let Some(rare) = &mut *seat.rare {
                 rare.ancestors_entered_at.fill(at);
             }
         });

@@ -197,7 +197,7 @@ impl<T: Owner> Single<'_, T> {
     /// Forgets that any callback has requested to sleep.
     pub(super) fn forget_sleep(&mut self) {
         let forget = &mut |seat: &mut Seat<T>| {
-            if let Some(rare) = &mut seat.rare {
+            if let Some(rare) = &mut *seat.rare {
                 rare.waiting.wanted = None;
             }
         };

@@ -176,7 +176,7 @@ impl<'b, T: Owner> Reader<'b, T> {
         if found.how != How::ToEnter {
             seat.entered_at = entered(saved.entered_at)?;
             let at = seat.entered_at;
-            if let Some(rare) = &mut seat.rare {
+            if let Some(rare) = &mut *seat.rare {
                 rare.ancestors_entered_at.fill(at);
                 for (state, entered_at) in rare.ancestors.iter().zip(&mut rare.ancestors_entered_at) {
                     if let Some(nth) = before.iter().position(|before| before == state) {

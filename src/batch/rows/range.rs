@@ -12,7 +12,7 @@ use crate::batch::known::panics::FirstPanic;
 use crate::batch::known::states::{KnownState, NOWHERE, States};
 use crate::batch::wait::timers::Timers;
 use crate::fsm::{Entries, NEVER, View};
-use crate::machine::seat::{Rare, Seat, clone_rare_from};
+use crate::machine::seat::{Rare, RareBox, Seat, clone_rare_from};
 use crate::machine::waiting::{Note, Scope};
 use crate::owner::Owner;
 use crate::state::{State, StateRef, same};
@@ -28,20 +28,20 @@ pub(crate) struct Extra<T: Owner> {
     pub(crate) previous: StateRef<T>,
     /// The stack, the history, and the timers if there are many. The lock allows any thread to take this data out, instead of
     /// copying it, for an owner that finishes its tick alone.
-    rare: Mutex<Option<Box<Rare<T>>>>,
+    rare: Mutex<RareBox<T>>,
 }
 
 impl<T: Owner> Extra<T> {
     /// Creates the data beside a row. `previous` is the previous state if it is kept there, and otherwise `StateRef::NONE`.
     pub(crate) const fn of(previous: StateRef<T>) -> Self {
-        Self { previous, rare: Mutex::new(None) }
+        Self { previous, rare: Mutex::new(RareBox::NONE) }
     }
 
     pub(crate) fn rare_mut(&mut self) -> &mut Option<Box<Rare<T>>> {
         self.rare.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Box<Rare<T>>>> {
+    fn lock(&self) -> MutexGuard<'_, RareBox<T>> {
         self.rare.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -278,8 +278,8 @@ impl<'a, T: Owner> Rows<'a, T> {
 
     /// Puts the data beside an owner's row back from the seat into which it was loaded. The seat must not have changed since.
     pub(crate) fn put_back(&self, slot: usize, seat: &mut Seat<T>) {
-        let (Some(extra), Some(rare)) = (self.extra(slot), &mut seat.rare) else { return };
-        if let Some(kept) = &mut *extra.lock() {
+        let (Some(extra), Some(rare)) = (self.extra(slot), &mut *seat.rare) else { return };
+        if let Some(kept) = &mut **extra.lock() {
             rare.swap_memory(kept, self.shared.timers.are_beside(self.key(slot)));
         }
     }

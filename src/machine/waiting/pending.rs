@@ -121,7 +121,7 @@ impl<T: Owner> Seat<T> {
     /// Calls `act` with the running timers of the active states and of the machine and with their positions, in the order in
     /// which they were set.
     pub(crate) fn each_pending(&self, act: &mut dyn FnMut(usize, Pending<T>)) {
-        let Some(rare) = &self.rare else { return };
+        let Some(rare) = &*self.rare else { return };
         for (nth, timer) in rare.waiting.timers.enumerate() {
             if let Some(pending) = self.pending_of(Some(timer.due), timer.scope, &timer.then) {
                 act(nth, pending);
