@@ -21,6 +21,7 @@ use crate::format::hook::Hook;
 use crate::format::script::budget::Usage;
 use crate::fsm::{Fsm, time_or_zero};
 use crate::machine::seat::Seat;
+use crate::machine::state_machine::{Tick, tick_delegating};
 #[cfg(feature = "script")]
 use crate::machine::waiting::Scope as NotedBy;
 use crate::owner::{Label, Owner, now};
@@ -339,6 +340,10 @@ impl<T: Owner> Delegate<T> for DefinedState<T> {
         let mut machine = ReadSeat(seat);
         let taken = decider.take_first(&node.content.exits, owner, &Fsm::new(&mut machine, 0), cx, &mut Unrecorded);
         Some(taken.map_or(StateRef::NONE, |taken| taken.to))
+    }
+
+    fn tick(&self) -> Tick<T> {
+        tick_delegating
     }
 }
 

@@ -76,8 +76,8 @@ impl<T: Owner> Drop for LentSlice<'_, '_, T> {
     }
 }
 
-/// The machines from index `first` on, as guards see them during a change to `target`, if there is one. They can only be read. If there are `seats`, the
-/// machine is seen from the last one; the others are around it.
+/// The machines from index `first` on, as guards see them during a change to `target`, if there is one. They can only be read. If
+/// there are `seats`, the machine is seen from the last one; the others are around it.
 struct Toward<'m, T: Owner> {
     target: Option<&'m StateRef<T>>,
     seats: &'m [&'m Seat<T>],

@@ -1094,9 +1094,26 @@ fn tick_some<T: Owner>(
     owner: &mut T,
     cx: &mut T::Context<'_>,
 ) -> (bool, bool) {
-    if !machine.seat.current.is_delegate() || machine.settings().global.as_option().is_some() {
-        tick_all(machine, observer, owner, cx)
-    } else if machine.seat.is_lone() {
+    match machine.seat.current.tick_of_delegate() {
+        Some(tick) if machine.settings().global.is_none() => tick(machine, observer, owner, cx),
+        _ => tick_all(machine, observer, owner, cx),
+    }
+}
+
+/// A function that runs one tick. It returns whether the machine has changed state, and whether a guard has refused a change.
+pub(crate) type Tick<T> =
+    fn(&mut StateMachine<T>, Option<&mut dyn Observer<T>>, &mut T, &mut <T as Owner>::Context<'_>) -> (bool, bool);
+
+/// Runs one tick of a machine whose innermost state is a [`Delegate`](crate::state::Delegate), without a global state and open
+/// regions. Only a delegate leads here, so that this is not compiled for types of owners that have none.
+#[cfg_attr(not(feature = "definition"), expect(dead_code, reason = "only states from files are delegates"))]
+pub(crate) fn tick_delegating<T: Owner>(
+    machine: &mut StateMachine<T>,
+    observer: Option<&mut dyn Observer<T>>,
+    owner: &mut T,
+    cx: &mut T::Context<'_>,
+) -> (bool, bool) {
+    if machine.seat.is_lone() {
         tick_delegate(machine, observer, owner, cx)
     } else if machine.seat.is_nested() {
         tick_delegates(machine, observer, owner, cx)

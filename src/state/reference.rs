@@ -15,6 +15,7 @@ use super::State;
 use super::mover::Mover;
 use crate::change::Guard;
 use crate::machine::seat::Seat;
+use crate::machine::state_machine::Tick;
 use crate::owner::Owner;
 #[cfg(feature = "std")]
 use crate::slice::FsmSlice;
@@ -102,6 +103,8 @@ pub(crate) trait Delegate<T: Owner>: Send + Sync {
     /// requests none. `None` if the update may do more, and must be called. The state is active in the seat at this depth. The
     /// machine has no global state and no open regions, and no request is pending.
     fn decide(&self, seat: &Seat<T>, depth: usize, owner: &mut T, cx: &mut T::Context<'_>) -> Option<StateRef<T>>;
+    /// Returns the function that runs a tick of a machine in this state.
+    fn tick(&self) -> Tick<T>;
 }
 
 /// A callback that a batch calls for many owners at once.
@@ -247,9 +250,10 @@ impl<T: Owner> StateRef<T> {
         Some(&**delegate)
     }
 
+    /// Returns the function that runs a tick of a machine in this state, if the state is a delegate.
     #[inline]
-    pub(crate) fn is_delegate(&self) -> bool {
-        self.as_delegate().is_some()
+    pub(crate) fn tick_of_delegate(&self) -> Option<Tick<T>> {
+        self.as_delegate().map(Delegate::tick)
     }
 
     /// Does what [`Delegate::decide`] does. Returns `None` if the state is no delegate.
