@@ -257,17 +257,7 @@ impl<T: Owner> Individuals<T> {
     pub(crate) fn by_slot(&mut self) -> &mut [Individual<T>] {
         let individuals = &mut self.list[..self.in_use];
         if !individuals.is_sorted_by_key(|individual| individual.slot) {
-            let mut order: Vec<_> = (0..).zip(&*individuals).map(|(at, individual)| (individual.slot, at)).collect();
-            sort(&mut order);
-            for to in 0..order.len() {
-                // An individual that stood before `to` has been moved to the position that is noted there.
-                let mut from = order[to].1;
-                while from < to {
-                    from = order[from].1;
-                }
-                individuals.swap(to, from);
-                order[to].1 = from;
-            }
+            individuals.sort_unstable_by_key(|individual| individual.slot);
         }
         individuals
     }
@@ -285,11 +275,6 @@ impl<T: Owner> Individuals<T> {
         self.list.shrink_to(1);
         self.places = Vec::new();
     }
-}
-
-/// Sorts a list of slots and positions by slot. It is a function of its own, so that it is not compiled for each type of owner.
-fn sort(order: &mut [(usize, usize)]) {
-    order.sort_unstable();
 }
 
 /// Runs `act` on a machine with this seat. Returns the result of `act`, or `None` if `act` panicked, and whether the seat may
