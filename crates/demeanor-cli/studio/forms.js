@@ -167,10 +167,11 @@ export class Forms {
             event.preventDefault();
             const added = name.value.trim();
             this.#make(edit(), name, error, async () => {
+                // While the state is drawn, the next name may be typed already.
+                const field = find(document, "new state");
+                if (field?.value.trim() === added) field.value = "";
                 await choose(added);
                 focusOn("new state");
-                const field = document.querySelector("[data-keep='new state']");
-                if (field) field.value = "";
             });
         };
         return make("form", { class: "add", onsubmit: submit, "aria-label": "Add a state" }, make("label", {}, make("span", {}, "New state"), name),

@@ -267,7 +267,7 @@ async function byKeyboard() {
         await press("Enter");
         made.push(name);
         await until(`${name} is in the picture`, names, [...made].sort());
-        await until("the next one can be added", () => document.activeElement.value, "");
+        await until("the next one can be added", () => [document.activeElement.id, document.activeElement.value], ["new-state", ""]);
     }
     const go = async name => {
         await press("Escape", "/");
