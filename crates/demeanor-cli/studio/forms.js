@@ -175,7 +175,7 @@ export class Forms {
             });
         };
         return make("form", { class: "add", onsubmit: submit, "aria-label": "Add a state" }, make("label", {}, make("span", {}, "New state"), name),
-            states.length ? make("label", {}, make("span", {}, "Inside"), inside) : null, make("button", {}, "Add state"), error);
+            states.length ? make("label", {}, make("span", {}, "Inside"), inside) : null, make("button", { "data-keep": "new state add" }, "Add state"), error);
     }
 
     // ---- The words of the file
@@ -212,7 +212,7 @@ export class Forms {
             });
         };
         return make("form", { class: "add", onsubmit: submit, "aria-label": `Add a ${what}` }, make("label", {}, make("span", {}, `New ${what}`), name),
-            make("label", {}, make("span", {}, label), value), make("button", {}, `Add ${what}`), error);
+            make("label", {}, make("span", {}, label), value), make("button", { "data-keep": `new ${what} add` }, `Add ${what}`), error);
     }
 
     // ---- Exits
@@ -254,7 +254,7 @@ export class Forms {
             event.preventDefault();
             this.#make(edit(), to, error, () => { to.value = ""; return this.chooseNew(state, choose); });
         };
-        return make("form", { class: "add", onsubmit: submit, "aria-label": "Add an exit" }, make("label", {}, make("span", {}, "New exit to"), to), make("button", {}, "Add exit"), error);
+        return make("form", { class: "add", onsubmit: submit, "aria-label": "Add an exit" }, make("label", {}, make("span", {}, "New exit to"), to), make("button", { "data-keep": "new exit add" }, "Add exit"), error);
     }
 
     /** Selects the exit that has been added to a state, with the cursor in its condition. */
