@@ -11,7 +11,6 @@ use core::ops::{Deref, DerefMut};
 use smallvec::SmallVec;
 
 use super::regions::Regions;
-use super::single::Requests;
 #[cfg(feature = "std")]
 use super::waiting::Then;
 use super::waiting::{NextWake, Scope, Timer, Timers, Waiting};
@@ -433,9 +432,14 @@ impl<T: Owner> Seat<T> {
         drop((ended, closed));
     }
 
-    /// Moves the active path to the stack, with its timers and with those that its states have `requested` and that are not yet
-    /// set. Makes `first` the current state. `now` is in seconds. Returns the old current state.
-    pub(crate) fn push(&mut self, first: StateRef<T>, requested: Requests<T>, now: f64) -> StateRef<T> {
+    /// Moves the active path to the stack, with its timers, and makes `first` the current state. `leave_timers` adds the timers
+    /// that the states of the path have requested and that are not yet set. `now` is in seconds. Returns the old current state.
+    pub(crate) fn push(
+        &mut self,
+        first: StateRef<T>,
+        leave_timers: &mut dyn FnMut(&mut Timers<T>),
+        now: f64,
+    ) -> StateRef<T> {
         let from = mem::replace(&mut self.current, first);
         let entered_at = mem::replace(&mut self.entered_at, now);
         let rare = self.rare_mut();
@@ -458,10 +462,10 @@ impl<T: Owner> Seat<T> {
         }
         rare.stack.push(suspended);
         let closed = rare.regions.take();
-        // The requested timers are added only when the path is on the stack: timers of states that had been left before are
-        // dropped, and a message's `Drop` may panic (rule 22).
+        // `leave_timers` is called only when the path is on the stack: it drops timers of states that had been left before,
+        // and a message's `Drop` may panic (rule 22).
         if let Some(suspended) = rare.stack.last_mut() {
-            requested.leave_timers(&mut suspended.timers);
+            leave_timers(&mut suspended.timers);
         }
         drop(closed);
         from

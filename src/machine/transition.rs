@@ -680,7 +680,7 @@ impl<T: Owner, const REGIONS: bool> Steps for OneChange<'_, '_, '_, T, REGIONS> 
             let parent = first.parent().unwrap_or(StateRef::NONE);
             if REGIONS && within.is_some() { single.place_inside(&parent) } else { single.seat.place(&parent) }
         }
-        let ended = if single.requests.is_empty() {
+        let mut ended = if single.requests.is_empty() {
             Requests::new()
         } else if REGIONS {
             single.end_timers(plan.kept, plan.cause)
@@ -690,7 +690,7 @@ impl<T: Owner, const REGIONS: bool> Steps for OneChange<'_, '_, '_, T, REGIONS> 
         let mut closed = if REGIONS { single.seat.take_regions() } else { None };
         match plan.cause {
             Cause::Push => {
-                drop(single.seat.push(first, ended, now));
+                drop(single.seat.push(first, &mut |timers| mem::take(&mut ended).leave_timers(timers), now));
                 if REGIONS {
                     single.seat.suspend_regions(closed.take(), &mut single.requests, now);
                 }

@@ -218,8 +218,8 @@ impl<T: Owner> Seat<T> {
         let stamp = regions.stamp;
         for (nth, seat) in regions.seats_mut().enumerate() {
             let inside = seat.take_regions();
-            let ended = requests.end_in(RegionId { stamp, nth }, 0);
-            drop(seat.push(StateRef::NONE, ended, now));
+            let mut ended = requests.end_in(RegionId { stamp, nth }, 0);
+            drop(seat.push(StateRef::NONE, &mut |timers| mem::take(&mut ended).leave_timers(timers), now));
             seat.entered_at = NEVER;
             seat.suspend_regions(inside, requests, now);
         }
