@@ -329,8 +329,12 @@ fn a_parallel_tick_allocates_nothing_but_its_contexts_once_there_is_room() {
             ARE_WAITING.store(false, Ordering::Relaxed);
             let mut ticks = |count: usize| (0..count).map(|_| batch.par_update(|_| ()).len()).sum::<usize>();
             ticks(50);
+            // Which thread takes which buffer depends on the threads. A buffer that has had small chunks only grows with the first
+            // large one, so that a later round may allocate once more.
             let mut contexts = 0;
-            assert_eq!(allocations(|| contexts = ticks(50)), 0, "on {threads} threads");
+            let rounds = 0..if threads == 1 { 1 } else { 10 };
+            let counts: Vec<_> = rounds.map(|_| allocations(|| contexts = ticks(50))).collect();
+            assert!(counts.contains(&0), "on {threads} threads: {counts:?}");
             assert!(contexts >= 250, "{contexts}");
         });
         assert!(batch.iter().map(|(_, drone)| u64::from(drone.0)).sum::<u64>() > 5 * 2048 * 100);
