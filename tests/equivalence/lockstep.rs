@@ -8,8 +8,9 @@ use std::sync::Arc;
 use demeanor::{Batch, Fsm, Journal, Key, StateMachine, StateRef};
 
 use crate::program::{LIMIT, Verb, Wait};
-use crate::puppet::{Corner, Forms, Node, Origin, Panicked, Puppet, Seen, Table, caught, ids, mark, seen};
+use crate::puppet::{Corner, Forms, Node, Origin, Puppet, Seen, Table, ids, mark, seen};
 use crate::script::{Act, Deed, Script};
+use crate::verbs::{Panicked, caught};
 
 /// How the batch is updated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 //! `update_part`, and with the feature `parallel` `par_update` on one, two and four threads, which must also keep everybody in
 //! the same order.
 //!
-//! - `program`: the tables of the states, which the tests of the machine against its model share.
+//! - `program`, `verbs`: the tables of the states and what they ask for, which the tests of the machine against its model share.
 //! - `script`: what the game does: ticks, owners that come and go, messages, changes from outside, panics.
 //! - `puppet`: the owners, and the states that do what the table says.
 //! - `lockstep`: batch and machines side by side.
@@ -26,6 +26,8 @@ mod puppet;
 #[cfg(feature = "serde")]
 mod saving;
 mod script;
+#[path = "../model/verbs.rs"]
+mod verbs;
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;

@@ -7,7 +7,6 @@ use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, OnceLock};
@@ -15,7 +14,8 @@ use std::sync::{Arc, OnceLock};
 use demeanor::{Change, Fsm, FsmSlice, Outcome, Owner, Refusal, State, StateRef};
 
 use crate::polling::{Asker, Poll, is_refused};
-use crate::program::{Callback, Guard, Id, Made, Program, Read, STATES, Verb, Wait};
+use crate::program::{Callback, Guard, Id, Made, Program, Read, STATES, Verb};
+use crate::verbs::{panic_as_told, use_verb};
 
 /// An owner.
 #[derive(Clone)]
@@ -314,20 +314,10 @@ impl Puppet {
             1 => {
                 self.fuse.set(0);
                 table.reached(if among_many { Corner::PanickedAmongMany(kind) } else { Corner::Panicked(kind) });
-                // Without the panic hook's message: it is expected.
-                resume_unwind(Box::new(EXPECTED));
+                panic_as_told();
             }
             left => self.fuse.set(left - 1),
         }
-    }
-
-    /// Records what a request within the call has come to, of which the callback would have caught a panic.
-    fn record_now(&self, outcome: Result<bool, Panicked>, fsm: &Fsm<'_, Self>, table: &Table<'_>) {
-        let target = fsm.target().map(mark);
-        if outcome.is_err() {
-            table.reached(Corner::Caught);
-        }
-        self.record(outcome.map_or(Event::Caught(target), |done| Event::Now(done, target)), table);
     }
 
     pub(crate) fn use_verb(
@@ -345,85 +335,19 @@ impl Puppet {
         if self.poll.as_mut().is_some_and(|poll| poll.ask(verb, asker)) {
             return;
         }
-        match verb {
-            Verb::Change(to) => fsm.change_state(forms.reference(to)),
-            Verb::Replace(to) => fsm.replace_state(forms.reference(to)),
-            Verb::Clear => fsm.clear_requests(),
-            Verb::Stay => fsm.stay(),
-            Verb::ChangeAhead(to) => {
-                let done = fsm.change_state_ahead(self, forms.reference(to), table);
-                self.record(Event::Now(done, fsm.target().map(mark)), table);
+        // Panics come from fuses here: one owner's, at one event.
+        if verb == Verb::Panic {
+            return;
+        }
+        let outcome = use_verb(verb, self, fsm, table, |id| forms.reference(id), &Origin::Own);
+        if let Some(outcome) = outcome {
+            let target = fsm.target().map(mark);
+            if outcome.is_err() {
+                table.reached(Corner::Caught);
             }
-            Verb::SendAhead => {
-                let handled = fsm.send_ahead(self, &Origin::Own, table);
-                self.record(Event::Now(handled, fsm.target().map(mark)), table);
-            }
-            Verb::ChangeNow(to) => {
-                let done = fsm.change_state_now(self, forms.reference(to), table);
-                self.record(Event::Now(done, fsm.target().map(mark)), table);
-            }
-            Verb::PushNow(over) => {
-                let done = fsm.push_state_now(self, forms.reference(over), table);
-                self.record(Event::Now(done, fsm.target().map(mark)), table);
-            }
-            Verb::PopNow => {
-                let done = fsm.pop_state_now(self, table);
-                self.record(Event::Now(done, fsm.target().map(mark)), table);
-            }
-            Verb::TryChangeNow(to) => {
-                let outcome = caught(|| fsm.change_state_now(self, forms.reference(to), table));
-                self.record_now(outcome, fsm, table);
-            }
-            Verb::Ensure(to) => fsm.ensure_state(forms.reference(to)),
-            Verb::Force(to) => fsm.force_state(forms.reference(to)),
-            Verb::Revert => fsm.revert_state(),
-            Verb::Push(over) => fsm.push_state(forms.reference(over)),
-            Verb::Pop => fsm.pop_state(),
-            Verb::Resume(composite) => fsm.resume_state(forms.reference(composite)),
-            Verb::Send => fsm.send(Origin::Own),
-            Verb::SendNow => {
-                let handled = fsm.send_now(self, &Origin::Own, table);
-                self.record(Event::Now(handled, fsm.target().map(mark)), table);
-            }
-            Verb::TrySendNow => {
-                let outcome = caught(|| fsm.send_now(self, &Origin::Own, table));
-                self.record_now(outcome, fsm, table);
-            }
-            Verb::ChangeAfter(wait, to) => fsm.change_state_after(wait.seconds(), forms.reference(to)),
-            Verb::ChangeNext(to) => fsm.change_state_next(forms.reference(to)),
-            Verb::SendAfter(wait) => fsm.send_after(wait.seconds(), Origin::Own),
-            Verb::SendEvery(wait) => fsm.send_every(wait.seconds(), Origin::Own),
-            Verb::PopAfter(wait) => fsm.pop_state_after(wait.seconds()),
-            Verb::CancelTo(to) => {
-                let canceled = fsm.cancel(|pending| pending.target() == Some(&forms.reference(to)));
-                self.record(Event::Now(canceled > 0, fsm.target().map(mark)), table);
-            }
-            Verb::CancelMessages => {
-                let canceled = fsm.cancel(|pending| pending.message().is_some());
-                self.record(Event::Now(canceled > 0, fsm.target().map(mark)), table);
-            }
-            Verb::Sleep(Wait::ForEver) => fsm.sleep(),
-            Verb::Sleep(wait) => fsm.sleep_for(wait.seconds()),
-            // Panics come from fuses here: one owner's, at one event.
-            Verb::Panic => {}
+            self.record(outcome.map_or(Event::Caught(target), |done| Event::Now(done, target)), table);
         }
     }
-}
-
-/// What the panics carry that are meant to be.
-const EXPECTED: &str = "told to panic";
-
-/// A callback has panicked, as it was to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Panicked;
-
-pub(crate) fn caught<R>(act: impl FnOnce() -> R) -> Result<R, Panicked> {
-    catch_unwind(AssertUnwindSafe(act)).map_err(|payload| {
-        if payload.downcast_ref() != Some(&EXPECTED) {
-            resume_unwind(payload);
-        }
-        Panicked
-    })
 }
 
 /// A state. The kinds are types of their own: 0 and 1 are singletons and shared, 2 and 3 are owned.

@@ -1,7 +1,6 @@
 //! Runs the program on a real machine, with states that look up their acts in the program.
 
 use std::cell::{Cell, RefCell};
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
 use demeanor::{Change, Fsm, NextWake, Outcome, Owner, Refusal, State, StateMachine, StateRef};
@@ -9,6 +8,7 @@ use demeanor::{Change, Fsm, NextWake, Outcome, Owner, Refusal, State, StateMachi
 use crate::program::{
     Callback, End, Event, Guard, Id, LIMIT, Made, Program, Read, STATES, Seen, Step, Verb, Wait, Wake,
 };
+use crate::verbs::{Panicked, caught, panic_as_told, use_verb};
 
 /// The owner of the machine.
 #[derive(Default)]
@@ -85,98 +85,16 @@ impl Puppet {
         }
     }
 
-    /// Records the result of a request within the call.
-    fn record_now(&self, outcome: Result<bool, Panicked>, fsm: &Fsm<'_, Self>) {
-        let target = fsm.target().map(id_of);
-        self.record(outcome.map_or(Event::Caught(target), |done| Event::Now(done, target)));
-    }
-
     fn use_verb(&mut self, verb: Verb, fsm: &mut Fsm<'_, Self>, table: &mut Table<'_>) {
         if self.fuel == 0 {
             return;
         }
         self.fuel -= 1;
-        match verb {
-            Verb::Change(to) => fsm.change_state(reference(to)),
-            Verb::Replace(to) => fsm.replace_state(reference(to)),
-            Verb::Clear => fsm.clear_requests(),
-            Verb::Stay => fsm.stay(),
-            Verb::ChangeAhead(to) => {
-                let done = fsm.change_state_ahead(self, reference(to), table);
-                self.record_now(Ok(done), fsm);
-            }
-            Verb::SendAhead => {
-                let handled = fsm.send_ahead(self, &(), table);
-                self.record_now(Ok(handled), fsm);
-            }
-            Verb::ChangeNow(to) => {
-                let done = fsm.change_state_now(self, reference(to), table);
-                self.record_now(Ok(done), fsm);
-            }
-            Verb::PushNow(over) => {
-                let done = fsm.push_state_now(self, reference(over), table);
-                self.record_now(Ok(done), fsm);
-            }
-            Verb::PopNow => {
-                let done = fsm.pop_state_now(self, table);
-                self.record_now(Ok(done), fsm);
-            }
-            Verb::TryChangeNow(to) => {
-                let outcome = caught(|| fsm.change_state_now(self, reference(to), table));
-                self.record_now(outcome, fsm);
-            }
-            Verb::Ensure(to) => fsm.ensure_state(reference(to)),
-            Verb::Force(to) => fsm.force_state(reference(to)),
-            Verb::Revert => fsm.revert_state(),
-            Verb::Push(over) => fsm.push_state(reference(over)),
-            Verb::Pop => fsm.pop_state(),
-            Verb::Resume(composite) => fsm.resume_state(reference(composite)),
-            Verb::Send => fsm.send(()),
-            Verb::SendNow => {
-                let handled = fsm.send_now(self, &(), table);
-                self.record_now(Ok(handled), fsm);
-            }
-            Verb::TrySendNow => {
-                let outcome = caught(|| fsm.send_now(self, &(), table));
-                self.record_now(outcome, fsm);
-            }
-            Verb::ChangeAfter(wait, to) => fsm.change_state_after(wait.seconds(), reference(to)),
-            Verb::ChangeNext(to) => fsm.change_state_next(reference(to)),
-            Verb::SendAfter(wait) => fsm.send_after(wait.seconds(), ()),
-            Verb::SendEvery(wait) => fsm.send_every(wait.seconds(), ()),
-            Verb::PopAfter(wait) => fsm.pop_state_after(wait.seconds()),
-            Verb::CancelTo(to) => {
-                let canceled = fsm.cancel(|pending| pending.target() == Some(&reference(to)));
-                self.record_now(Ok(canceled > 0), fsm);
-            }
-            Verb::CancelMessages => {
-                let canceled = fsm.cancel(|pending| pending.message().is_some());
-                self.record_now(Ok(canceled > 0), fsm);
-            }
-            Verb::Sleep(Wait::ForEver) => fsm.sleep(),
-            Verb::Sleep(wait) => fsm.sleep_for(wait.seconds()),
-            Verb::Panic => panic_as_told(),
+        if let Some(outcome) = use_verb(verb, self, fsm, table, reference, &()) {
+            let target = fsm.target().map(id_of);
+            self.record(outcome.map_or(Event::Caught(target), |done| Event::Now(done, target)));
         }
     }
-}
-
-const EXPECTED: &str = "told to panic";
-
-/// Panics without calling the panic hook, because the panic is expected.
-fn panic_as_told() -> ! {
-    resume_unwind(Box::new(EXPECTED))
-}
-
-/// An expected panic has happened.
-struct Panicked;
-
-fn caught<R>(act: impl FnOnce() -> R) -> Result<R, Panicked> {
-    catch_unwind(AssertUnwindSafe(act)).map_err(|payload| {
-        if payload.downcast_ref() != Some(&EXPECTED) {
-            resume_unwind(payload);
-        }
-        Panicked
-    })
 }
 
 #[derive(Clone)]

@@ -7,6 +7,7 @@
 //! - `naive`: the program on these rules.
 //! - `driven`: the same program on a [`demeanor::StateMachine`].
 //! - `twins`: the same programs in regions of one machine, and on a machine for each region.
+//! - `verbs`: what a callback asks of its handle.
 //! - `compared`: finds the first difference, and checks that the programs have reached all special cases; also for casts.
 //!
 //! A difference found in this way becomes an ordinary test in `tests/reported`. `RANDOM_CASES=50000 cargo test --test
@@ -19,6 +20,7 @@ mod driven;
 mod naive;
 mod rules;
 mod twins;
+mod verbs;
 
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;

@@ -4,7 +4,6 @@
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use demeanor::{Change, Fsm, NextWake, Owner, State, StateMachine, StateRef};
 use proptest::prelude::*;
@@ -14,6 +13,7 @@ use crate::compared;
 #[cfg(feature = "serde")]
 use crate::driven::saving;
 use crate::program::{Callback, Guard, Id, LIMIT, Program, Read, STATES, StateRow, Step, Verb, program};
+use crate::verbs::{caught, panic_as_told, use_verb};
 
 proptest! {
     #![proptest_config(cases(128))]
@@ -74,22 +74,6 @@ thread_local! {
     static HAS_REGIONS: Cell<bool> = const { Cell::new(false) };
 }
 
-const EXPECTED: &str = "told to panic";
-
-fn panic_as_told() -> ! {
-    resume_unwind(Box::new(EXPECTED))
-}
-
-fn caught<R>(act: impl FnOnce() -> R) -> Option<R> {
-    catch_unwind(AssertUnwindSafe(act))
-        .map_err(|payload| {
-            if payload.downcast_ref() != Some(&EXPECTED) {
-                resume_unwind(payload);
-            }
-        })
-        .ok()
-}
-
 impl Owner for Twin {
     type Context<'a> = Table<'a>;
     type Message = ();
@@ -135,41 +119,20 @@ impl Twin {
             return;
         }
         self.fuel -= 1;
-        let to = |id: Id| &NODES[usize::from(first + id)];
-        let is_alone = table.programs.len() == 1;
-        let done = match verb {
-            Verb::Change(id) => return fsm.change_state(to(id)),
-            Verb::Replace(id) => return fsm.replace_state(to(id)),
-            Verb::Clear => return fsm.clear_requests(),
-            Verb::Stay => return fsm.stay(),
-            Verb::Ensure(id) => return fsm.ensure_state(to(id)),
-            Verb::Force(id) => return fsm.force_state(to(id)),
-            Verb::Revert => return fsm.revert_state(),
-            Verb::Push(id) => return fsm.push_state(to(id)),
-            Verb::Pop => return fsm.pop_state(),
-            Verb::Resume(id) => return fsm.resume_state(to(id)),
-            Verb::ChangeAfter(wait, id) => return fsm.change_state_after(wait.seconds(), to(id)),
-            Verb::ChangeNext(id) => return fsm.change_state_next(to(id)),
-            Verb::PopAfter(wait) => return fsm.pop_state_after(wait.seconds()),
-            Verb::Sleep(wait) => return fsm.sleep_for(wait.seconds()),
-            Verb::Panic => panic_as_told(),
-            Verb::ChangeAhead(id) => fsm.change_state_ahead(self, to(id), table),
-            Verb::ChangeNow(id) => fsm.change_state_now(self, to(id), table),
-            Verb::PushNow(id) => fsm.push_state_now(self, to(id), table),
-            Verb::PopNow => fsm.pop_state_now(self, table),
+        let to = |id: Id| StateRef::from(&NODES[usize::from(first + id)]);
+        let is_message =
+            matches!(verb, Verb::Send | Verb::SendAfter(_) | Verb::SendEvery(_) | Verb::SendAhead | Verb::SendNow);
+        let outcome = match verb {
             // What a callback does after it has caught a panic differs (rule 32).
-            Verb::TryChangeNow(_) | Verb::TrySendNow => return,
-            Verb::CancelTo(id) => fsm.cancel(|pending| pending.is_to(to(id))) > 0,
-            Verb::CancelMessages => fsm.cancel(|pending| pending.message().is_some()) > 0,
+            Verb::TryChangeNow(_) | Verb::TrySendNow => None,
             // Messages to oneself reach all regions.
-            _ if !is_alone => return,
-            Verb::Send => return fsm.send(()),
-            Verb::SendAfter(wait) => return fsm.send_after(wait.seconds(), ()),
-            Verb::SendEvery(wait) => return fsm.send_every(wait.seconds(), ()),
-            Verb::SendAhead => fsm.send_ahead(self, &(), table),
-            Verb::SendNow => fsm.send_now(self, &(), table),
+            _ if is_message && table.programs.len() > 1 => None,
+            Verb::CancelTo(id) => Some(Ok(fsm.cancel(|pending| pending.is_to(&*to(id))) > 0)),
+            _ => use_verb(verb, self, fsm, table, to, &()),
         };
-        self.record(format!("{done:?} to {:?}", fsm.target().map(StateRef::to_string)));
+        if let Some(Ok(done)) = outcome {
+            self.record(format!("{done:?} to {:?}", fsm.target().map(StateRef::to_string)));
+        }
     }
 }
 
