@@ -15,7 +15,7 @@
 //! An empty line divides the cases. Lines with `-` and `+` change the last definition that is written in full: `-` has a text that
 //! stands in it once, and `+` what stands there instead, or nothing, if the line of that text goes. Lines that begin with `#^` or
 //! `>` are what a test finds; those that begin with `//` are comments. `UPDATE=1 cargo test --all-features --test definition`
-//! writes what is found into the files: read the difference.
+//! writes what is found into the files: read the difference. Those of `reported.txt` are written by `--test reported`.
 
 use std::fmt::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -31,6 +31,7 @@ mod reload;
 mod reload_often;
 mod reported;
 mod reports;
+mod runs;
 mod runtime;
 mod script;
 mod script_checks;

@@ -223,13 +223,14 @@ impl Player {
     }
 
     /// What is said of the exits of each guard's state, a line each.
-    fn explain(&mut self, message: Option<Told>) {
+    fn explain(&mut self, what: &str) {
         let (definition, clock) = (self.definition.clone(), self.clock);
         self.guards().each(|troop, who| {
             troop.with(who, clock, |guard, fsm, clock| {
-                let reports: Vec<ExitReport> = match message {
-                    Some(message) => definition.explain_message(&message, guard, fsm, clock),
-                    None => definition.explain_with(guard, fsm, clock),
+                let reports: Vec<ExitReport> = match what {
+                    "" => definition.explain_with(guard, fsm, clock),
+                    "entry" => definition.explain_entry(&definition.initial(), guard, clock),
+                    message => definition.explain_message(&told(message), guard, fsm, clock),
                 };
                 for report in reports {
                     guard.note(format!("{}: {report}", report.of));
@@ -296,7 +297,7 @@ impl Player {
                 path.reverse();
                 self.note(&path.join("/"));
             }
-            "explain" => self.explain((!rest.is_empty()).then(|| told(rest))),
+            "explain" => self.explain(rest),
             _ => panic!("`{step}` is no step"),
         }
     }

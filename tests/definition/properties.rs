@@ -5,7 +5,6 @@ use demeanor::{Journal, StateMachine};
 
 use crate::captured_log::log_lines;
 use crate::guard::{Guard, vocabulary};
-use crate::reports::lines;
 
 const FILE: &str = "
 initial = 'rest'
@@ -101,30 +100,4 @@ fn a_violation_is_listed_in_the_journal_that_it_is_written_to() {
     assert_eq!((journal.len(), journal.written()), (0, 0));
     journal.clear();
     assert_eq!(journal.violations().len(), 0);
-}
-
-#[test]
-fn a_property_with_a_mistake_is_reported() {
-    let of = |property: &str| {
-        let told = lines(&format!("initial = 'a'\nproperties.p = {property}\n[states.a]\nfinal = true\n"));
-        told.iter().map(|line| line.split_once(": ").unwrap().1.to_owned()).collect::<Vec<_>>()
-    };
-    for (property, told) in [
-        ("{ never = 'in(b)' }", "error: unknown state `b`"),
-        ("{ never = 'x <' }", "error: "),
-        ("{ never = 'time_in_state > 1' }", "error: `time_in_state` cannot be asked in a property"),
-        ("{ never = 'chance(0.5)' }", "error: `chance` cannot be asked in a property"),
-        ("{ never = 'message.damage > 1' }", "error: there is no message here whose fields could be asked"),
-        ("{ never = { script = 'a.rhai' } }", "error: a property cannot ask a script"),
-        ("{ never = 'x', always = 'y' }", "error: property `p` does not say one thing"),
-        ("{ from = 'x', reach = 'y' }", "error: property `p` does not say one thing"),
-        ("{ from = 'x', reach = 'y', within = '1 s .. 2 s' }", "error: `within` must be a fixed time"),
-        ("{ newer = 'x' }", "error: unknown key `newer` in a property"),
-        ("{ }", "error: a property has no `never`"),
-        ("'x'", "error: a property must be a table, not a string"),
-    ] {
-        let [line] = &of(property)[..] else { panic!("{property}: {:?}", of(property)) };
-        assert!(line.starts_with(told), "{property}: {line}");
-    }
-    assert_eq!(of("{ from = 'x', reach = 'in(a)', within = '1 s' }"), [""; 0]);
 }

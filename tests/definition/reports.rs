@@ -146,7 +146,18 @@ fn a_condition_of_too_many_parts_is_refused() {
     let long = format!("health{} > 1", " + 1".repeat(201));
     assert_eq!(when(&long), ["the condition has more than 200 calculations"]);
     let deep = format!("{}health > 1", "-(".repeat(70));
-    assert_eq!(when(&deep), ["the condition is nested deeper than 64 parentheses and `not`s"]);
+    let nested = |deep: usize| format!("{}health > 1{}", "(".repeat(deep), ")".repeat(deep));
+    assert_eq!(when(&nested(64)), [] as [&str; 0]);
+    for deep in [deep, nested(65)] {
+        assert_eq!(when(&deep), ["the condition is nested deeper than 64 parentheses and `not`s"], "{deep}");
+    }
+}
+
+#[test]
+fn a_message_of_the_game_may_be_called_as_the_end_of_a_machine() {
+    let words = Words::from_json(r#"{ "messages": ["done"] }"#).unwrap();
+    let file = "initial = 'a'\nstates.a.exits = [{ to = 'b', on = 'done' }]\nstates.b.final = true\n";
+    assert_eq!(reported(file, Some(&words)), []);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! A script at and around its limits does the same for its owner on a machine, in a batch, on all cores, and in a cast.
+//! A script at and around its limits does the same for its owner on a machine, in a batch, on all cores, and in a cast. So do regions.
 #![cfg(all(feature = "script", feature = "parallel"))]
 
 use std::collections::BTreeMap;
@@ -42,11 +42,14 @@ const FILE: &str = "
     exits = [{ to = 'a', when = { script = 'done.rhai' } }]
 ";
 
+fn vocabulary<C: 'static>() -> Vocabulary<Counter<C>> {
+    Vocabulary::new().value("rounds", |counter: &Counter<C>, _| counter.rounds).message("shot", |_| true)
+}
+
 fn definition<C: 'static>(budget: ScriptBudget) -> Definition<Counter<C>> {
     let count = "let sum = 0; while sum < this.rounds { sum += 1; }";
-    let vocabulary = Vocabulary::new()
+    let vocabulary = vocabulary()
         .script_budget(budget)
-        .value("rounds", |counter: &Counter<C>, _| counter.rounds)
         .field("done", |counter: &Counter<C>, _| counter.done, |counter, done| counter.done = done)
         .script(
             "count.rhai",
@@ -145,5 +148,60 @@ proptest! {
         callback in 0..1000_u64,
     ) {
         on_all_hosts(ScriptBudget::new(call, callback), &rounds);
+    }
+}
+
+#[test]
+fn an_agent_and_a_member_of_a_cast_have_regions_from_a_file() {
+    const FIGHT: &str = "
+        initial = 'combat'
+        [states.combat]
+        regions = { legs = 'walk', arms = 'ready' }
+        exits = [{ to = 'rest', when = 'rounds > 8' }]
+        [states.walk]
+        parent = 'combat'
+        exits = [{ push = 'run', when = 'rounds > 2' }]
+        [states.run]
+        parent = 'combat'
+        exits = [{ pop = true, on = 'shot' }]
+        [states.ready]
+        parent = 'combat'
+        exits = [{ to = 'fire', when = 'rounds > 4 and in(run)' }]
+        [states.fire]
+        parent = 'combat'
+        region = 'arms'
+        exits = [{ to = 'ready', on = 'shot' }]
+        [states.rest]
+        final = true
+    ";
+    fn agent<C: 'static>(definition: &Definition<Counter<C>>) -> Agent<Counter<C>> {
+        Agent::new(counters(&[0]).next().unwrap(), definition.machine())
+    }
+    fn active<C: 'static>(agent: &Agent<Counter<C>>) -> String {
+        agent.machine().active_states().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+    }
+    let alone = Definition::parse(FIGHT, &vocabulary::<()>()).unwrap();
+    let in_cast = Definition::parse(FIGHT, &vocabulary::<Play>()).unwrap();
+    let (mut soldier, mut cast) = (agent(&alone), Play::new(()));
+    cast.add(0, agent(&in_cast)).unwrap();
+    soldier.start(&mut ());
+    cast.start();
+    for (rounds, expected) in [
+        (0.0, "combat walk ready"),
+        (3.0, "combat run ready"),
+        (5.0, "combat run fire"),
+        (0.0, "combat walk ready"),
+        (9.0, "rest"),
+    ] {
+        soldier.rounds = rounds;
+        cast.get_mut::<Counter<Play>>(&0).unwrap().rounds = rounds;
+        if active(&soldier) == "combat run fire" {
+            soldier.send(&Telegram { sender: 1, receiver: 0, message: () }, &mut ());
+            cast.send(1, 0, ());
+        }
+        soldier.update(&mut ());
+        cast.update();
+        assert_eq!(active(&soldier), expected);
+        assert_eq!(active(cast.get::<Counter<Play>>(&0).unwrap()), expected);
     }
 }

@@ -3,198 +3,137 @@
 #![cfg(feature = "definition")]
 
 mod acts;
-mod by_file;
 mod by_hand;
 
-use demeanor::definition::Definition;
-use demeanor::{StateMachine, StateRef};
+use demeanor::definition::Vocabulary;
 use proptest::prelude::*;
 
 use crate::cases::cases;
-use crate::guard::{Guard, Told};
-use crate::trace::log::Trace;
-use crate::troop::{Request, Troop, Way};
+use crate::guard::{self, Guard};
+use crate::runs::{Played, assert_runs_have, run};
+use crate::troop::Way;
+use acts::{Fire, Go, Heal, Speak};
 
-/// The names of the states, and those written by hand.
-fn states_by_hand() -> [(&'static str, StateRef<Guard>); 8] {
-    [
-        ("wander", (&by_hand::Wander).into()),
-        ("fight", (&by_hand::Fight).into()),
-        ("aim", (&by_hand::Aim).into()),
-        ("shoot", (&by_hand::Shoot).into()),
-        ("reload", (&by_hand::Reload).into()),
-        ("run to cover", (&by_hand::RunToCover).into()),
-        ("rest", (&by_hand::Rest).into()),
-        ("dead", (&by_hand::Dead).into()),
-    ]
+const FILE: &str = r#"
+initial = "wander"
+global = "always"
+
+[states.always]
+behaviour = "speak"
+params = { word = "alive" }
+exits = [
+    { to = "dead", when = "health <= 0" },
+    { to = "run to cover", on = "alarm", when = "not (enemy_visible or ammo > 3)", even_final = true },
+]
+
+[states.wander]
+behaviour = "go"
+params = { to = "nowhere", speed = 1.5 }
+exits = [
+    { to = "fight", when = "enemy_visible and health > 20" },
+    { to = "rest", when = "time_in_state >= 1 and not enemy_visible and chance(0.4)" },
+    { to = "shoot", on = "hit", when = "enemy_visible == true" },
+]
+
+[states.fight]
+behaviour = "speak"
+params = { word = "fight" }
+enter_when = "ammo != 0 or health > 80"
+initial = "aim"
+history = true
+exits = [
+    { to = "wander", when = "not enemy_visible" },
+    { to = "run to cover", on = "hit", when = "health < 50" },
+]
+
+[states.aim]
+parent = "fight"
+behaviour = "go"
+params = { to = "the enemy", speed = 0.5 }
+exits = [{ to = "shoot", when = "time_in_state > 0.5 or chance(0.25)" }]
+
+[states.shoot]
+parent = "fight"
+behaviour = "fire"
+exits = [
+    { to = "reload", when = "ammo == 0" },
+    { to = "aim", when = "chance(0.5) and not chance(0.1)" },
+    { to = "fight", when = "health > ammo and 2 < time_in_state" },
+]
+
+[states.reload]
+parent = "fight"
+enter_when = "health > 10"
+exits = [{ to = "shoot", when = "time_in_state > 2" }]
+
+[states."run to cover"]
+behaviour = "go"
+params = { to = "cover", speed = 3.0 }
+exits = [
+    { to = "rest", when = "health < 30 and not enemy_visible" },
+    { to = "fight", when = "time_in_state >= 1" },
+    { to = "wander", when = "time_in_state > 1.5" },
+]
+
+[states.rest]
+behaviour = "heal"
+exits = [{ to = "wander", when = "health >= 60 or enemy_visible" }]
+
+[states.dead]
+final = true
+"#;
+
+fn vocabulary() -> Vocabulary<Guard> {
+    guard::vocabulary()
+        .behaviour_with("go", |params: Go| params)
+        .behaviour_with("speak", |params: Speak| params)
+        .behaviour("fire", &Fire)
+        .behaviour("heal", &Heal)
 }
 
-/// What happens to the guards between two ticks.
-#[derive(Clone, Debug)]
-enum Event {
-    /// So many eighths of a second pass, and all are updated.
-    Tick(u8),
-    Health(usize, i8),
-    Ammo(usize, u8),
-    Sees(usize, bool),
-    Tell(usize, Told),
-    TellAll(Told),
-    /// Verbs from outside.
-    Change(usize, usize),
-    Push(usize, usize),
-    Pop(usize),
-    Revert(usize),
-    Resume(usize),
-}
-
-fn event() -> impl Strategy<Value = Event> {
-    let who = 0..90_usize;
-    let told = prop_oneof![(1..40_u8).prop_map(|damage| Told::hit(damage.into())), Just(Told::Alarm)];
-    prop_oneof![
-        8 => (0..12_u8).prop_map(Event::Tick),
-        2 => (who.clone(), -5..100_i8).prop_map(|(who, health)| Event::Health(who, health)),
-        2 => (who.clone(), 0..6_u8).prop_map(|(who, ammo)| Event::Ammo(who, ammo)),
-        3 => (who.clone(), any::<bool>()).prop_map(|(who, sees)| Event::Sees(who, sees)),
-        2 => (who.clone(), told.clone()).prop_map(|(who, told)| Event::Tell(who, told)),
-        1 => told.prop_map(Event::TellAll),
-        1 => (who.clone(), 0..8_usize).prop_map(|(who, state)| Event::Change(who, state)),
-        1 => (who.clone(), 0..8_usize).prop_map(|(who, state)| Event::Push(who, state)),
-        1 => who.clone().prop_map(Event::Pop),
-        1 => who.clone().prop_map(Event::Revert),
-        1 => who.prop_map(Event::Resume),
-    ]
-}
-
-fn run() -> impl Strategy<Value = (Vec<Guard>, Vec<Event>)> {
-    let guard = (5..100_i8, 0..6_u8, any::<bool>(), any::<u32>());
-    let guard = guard.prop_map(|(health, ammo, enemy_visible, luck)| Guard {
-        health: health.into(),
-        ammo: ammo.into(),
-        enemy_visible,
-        luck,
-        ..Guard::recording_changes()
-    });
-    (prop::collection::vec(guard, 1..90), prop::collection::vec(event(), 1..50))
-}
-
-/// What happened to a guard, and what came of it.
-fn outcome(mut guard: Guard, machine: &StateMachine<Guard>) -> Trace {
-    let path: Vec<_> = machine.path().map(ToString::to_string).collect();
-    guard.note(format!("in {}: health {}, ammo {}, luck {}", path.join("/"), guard.health, guard.ammo, guard.luck));
-    guard.take_trace()
-}
-
-/// A machine, by its states: those of the outside verbs, the initial and the global one.
-struct Machine {
-    states: Vec<StateRef<Guard>>,
-    initial: StateRef<Guard>,
-    global: StateRef<Guard>,
-}
-
-impl Machine {
-    fn by_hand() -> Self {
-        let states = states_by_hand().map(|(_, state)| state).to_vec();
-        Self { initial: states[0].clone(), global: (&by_hand::Always).into(), states }
-    }
-
-    fn by_file(definition: &Definition<Guard>) -> Self {
-        let states = states_by_hand().map(|(name, _)| definition.state(name).unwrap()).to_vec();
-        Self { initial: definition.initial(), global: definition.global().unwrap(), states }
-    }
-
-    /// Lets events happen to guards. Returns what became of them.
-    fn run(&self, way: Way, guards: &[Guard], events: &[Event]) -> Vec<Trace> {
-        let mut troop = Troop::start(way, guards, &self.initial, Some(self.global.clone()));
-        let (mut clock, count) = (0.0, troop.len());
-        let state = |nth: usize| self.states[nth].clone();
-        for event in events {
-            let (who, request) = match *event {
-                Event::Tick(eighths) => {
-                    clock += f64::from(eighths) / 8.0;
-                    troop.update(clock);
-                    continue;
-                }
-                Event::Health(who, health) => {
-                    troop.guard(who % count).health = health.into();
-                    continue;
-                }
-                Event::Ammo(who, ammo) => {
-                    troop.guard(who % count).ammo = ammo.into();
-                    continue;
-                }
-                Event::Sees(who, sees) => {
-                    troop.guard(who % count).enemy_visible = sees;
-                    continue;
-                }
-                Event::TellAll(told) => {
-                    troop.tell_all(told, clock);
-                    continue;
-                }
-                Event::Tell(who, told) => (who, Request::Send(told)),
-                Event::Change(who, to) => (who, Request::Change(state(to))),
-                Event::Push(who, over) => (who, Request::Push(state(over))),
-                Event::Pop(who) => (who, Request::Pop),
-                Event::Revert(who) => (who, Request::Revert),
-                Event::Resume(who) => (who, Request::Resume(state(1))),
-            };
-            let is_done = troop.ask(who % count, request, clock);
-            troop.guard(who % count).note(format!("{event:?}: {is_done}"));
-        }
-        if way != Way::Alone {
-            let in_buckets: usize = self.states.iter().map(|state| troop.count_in(state)).sum();
-            assert_eq!(in_buckets, count, "each state has one bucket");
-        }
-        troop.end().into_iter().map(|(guard, machine)| outcome(guard, &machine)).collect()
-    }
+fn by_hand() -> Played {
+    let mut states = by_hand::all_by_hand();
+    let global = states.pop();
+    Played::by_hand(states, global)
 }
 
 proptest! {
     #![proptest_config(cases(32))]
 
     #[test]
-    fn a_machine_from_a_file_does_what_the_same_one_by_hand_does((guards, events) in run()) {
-        let definition = by_file::definition();
-        let (file, hand) = (Machine::by_file(&definition), Machine::by_hand());
-        let expected = hand.run(Way::Alone, &guards, &events);
-        prop_assert_eq!(&file.run(Way::Alone, &guards, &events), &expected);
-        prop_assert_eq!(&hand.run(Way::InTurn, &guards, &events), &expected);
-        prop_assert_eq!(&file.run(Way::InTurn, &guards, &events), &expected);
+    fn a_machine_from_a_file_does_what_the_same_one_by_hand_does((guards, events) in run(89)) {
+        let (file, hand) = (Played::of_file(FILE, &vocabulary()), by_hand());
+        let expected = hand.play(Way::Alone, &guards, &events);
+        prop_assert_eq!(&file.play(Way::Alone, &guards, &events), &expected);
+        prop_assert_eq!(&hand.play(Way::InTurn, &guards, &events), &expected);
+        prop_assert_eq!(&file.play(Way::InTurn, &guards, &events), &expected);
     }
 }
 
-/// The random runs are worth something only if they come through it all.
 #[test]
 fn the_runs_take_every_exit() {
-    use proptest::strategy::ValueTree as _;
-    use proptest::test_runner::TestRunner;
-
-    let mut runner = TestRunner::deterministic();
-    let mut seen = std::collections::BTreeSet::new();
-    for _ in 0..60 {
-        let (guards, events) = run().new_tree(&mut runner).unwrap().current();
-        for line in Machine::by_hand().run(Way::Alone, &guards, &events).into_iter().flatten() {
-            seen.insert(line);
-        }
-    }
-    for change in [
-        "wander -> aim (change)",
-        "wander -> rest (change)",
-        "wander -> shoot (change)",
-        "aim -> shoot (change)",
-        "shoot -> reload (change)",
-        "shoot -> aim (change)",
-        "reload -> shoot (change)",
-        "aim -> wander (change)",
-        "shoot -> run to cover (change)",
-        "wander -> run to cover (change)",
-        "run to cover -> rest (change)",
-        "run to cover -> aim (change)",
-        "run to cover -> wander (change)",
-        "rest -> wander (change)",
-        "aim -> dead (change)",
-        "rest -> aim (resume), refused by fight.can_enter",
-        "dead -> shoot (resume)",
-    ] {
-        assert!(seen.contains(change), "no run has: {change}");
-    }
+    assert_runs_have(
+        60,
+        89,
+        &[by_hand()],
+        "
+        wander -> aim (change)
+        wander -> rest (change)
+        wander -> shoot (change)
+        aim -> shoot (change)
+        shoot -> reload (change)
+        shoot -> aim (change)
+        reload -> shoot (change)
+        aim -> wander (change)
+        shoot -> run to cover (change)
+        wander -> run to cover (change)
+        run to cover -> rest (change)
+        run to cover -> aim (change)
+        run to cover -> wander (change)
+        rest -> wander (change)
+        aim -> dead (change)
+        rest -> aim (resume), refused by fight.can_enter
+        dead -> shoot (resume)
+        ",
+    );
 }
