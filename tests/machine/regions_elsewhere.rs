@@ -3,8 +3,8 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-use crate::trace::places::{A, B, FALL, FIGHT, HOLD, JUMP, LOOSE, READY, RUN, SHOOT, WALK};
-use crate::trace::{Actor, Place, Stage};
+use crate::trace::places::{A, FIGHT, LOOSE, RUN, SHOOT, WALK};
+use crate::trace::{Actor, Stage};
 use demeanor::journal::Stays;
 use demeanor::{GameTime, Journal, MachineReport, RegionReport, StateMachine, StateReport, Step};
 
@@ -42,83 +42,6 @@ fn a_change_in_a_region_is_recorded_and_counts_as_a_change() {
     let mut recorded = machine.recording(None);
     recorded.update(&mut actor, &mut time);
     assert!(!recorded.has_changed(), "an earlier change does not count");
-}
-
-/// Rules 19 and 32.
-#[cfg(feature = "parallel")]
-#[test]
-fn owners_with_regions_do_the_same_in_a_batch_as_alone() {
-    const STATES: [&Place; 11] = [&A, &B, &FIGHT, &WALK, &RUN, &JUMP, &FALL, &READY, &SHOOT, &LOOSE, &HOLD];
-    let mut random = oorandom::Rand32::new(7);
-    let mut time = GameTime::new();
-    let mut alone: Vec<_> = STATES.iter().map(|state| (Actor::default(), StateMachine::new(*state))).collect();
-    let mut batch = demeanor::Batch::new();
-    let mut keys = Vec::new();
-    for (nth, (actor, machine)) in alone.iter_mut().enumerate() {
-        if nth % 2 == 0 {
-            machine.start(actor, &mut time);
-        }
-        keys.push(batch.insert_machine(Actor::default(), machine.clone()).expect("neither has a global state"));
-        actor.take_trace();
-    }
-    for tick in 0..400 {
-        for (nth, (actor, machine)) in alone.iter_mut().enumerate() {
-            let to = STATES[random.rand_range(0..11) as usize];
-            let seconds = random.rand_range(0..5).into();
-            let (key, time) = (keys[nth], &mut time);
-            match random.rand_range(0..20) {
-                0..3 => assert_eq!(machine.change_state(actor, to, time), batch.change_state(key, to, time)),
-                3 => assert_eq!(machine.push_state(actor, to, time), batch.push_state(key, to, time)),
-                4 => assert_eq!(machine.pop_state(actor, time), batch.pop_state(key, time)),
-                5 => assert_eq!(machine.revert_state(actor, time), batch.revert_state(key, time)),
-                6 => assert_eq!(machine.resume_state(actor, &FIGHT, time), batch.resume_state(key, &FIGHT, time)),
-                7 => {
-                    machine.change_state_after(actor, seconds, to, time);
-                    batch.change_state_after(key, seconds, to, time);
-                }
-                8 => {
-                    machine.sleep_for(actor, seconds, time);
-                    batch.sleep_for(key, seconds, time);
-                }
-                9 => assert_eq!(machine.wake(), batch.wake(key)),
-                10 => assert_eq!(machine.send(actor, &"boo", time), batch.send(key, &"boo", time)),
-                11 => {
-                    let ask = |fsm: &mut demeanor::Fsm<'_, Actor>| {
-                        fsm.sleep_for(seconds);
-                        fsm.change_state_after(seconds, to);
-                    };
-                    machine.with(actor, time, |_, fsm, _| ask(fsm));
-                    batch.with(key, time, |_, fsm, _| ask(fsm));
-                }
-                12 if tick % 50 == 0 => {
-                    let (actor, machine) = batch.remove(key).expect("it is there");
-                    keys[nth] = batch.insert_machine(actor, machine).expect("neither has a global state");
-                }
-                _ => {}
-            }
-        }
-        for (actor, machine) in &mut alone {
-            machine.update(actor, &mut time);
-        }
-        match tick % 3 {
-            0 => batch.update(&mut time),
-            1 => drop(batch.par_update(|_| time)),
-            _ => {
-                batch = {
-                    let mut copy = batch.clone();
-                    copy.update_in_key_order(&mut time);
-                    copy
-                }
-            }
-        }
-        for ((actor, machine), &key) in alone.iter_mut().zip(&keys) {
-            assert_eq!(actor.take_trace(), batch.get_mut(key).expect("it is there").take_trace(), "tick {tick}");
-            let (of_machine, of_batch) = (machine.active_states(), batch.active_states(key).expect("it is there"));
-            assert!(of_machine.eq(of_batch), "tick {tick}");
-            assert_eq!(Some(machine.next_wake()), batch.next_wake(key), "tick {tick}");
-        }
-        time.advance(Duration::from_millis(500));
-    }
 }
 
 /// Rules 28 and 32.

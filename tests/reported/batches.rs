@@ -7,7 +7,7 @@ use demeanor::{Batch, Fsm, FsmSlice, GameTime, Owner, State};
 
 use crate::captured_log::{log_lines, on_record};
 use crate::play::{EVERYWHERE, play};
-use crate::trace::{Actor, Place, Stage, Trace};
+use crate::trace::{Actor, Place, Stage};
 
 static A: Place = Place::new("A");
 static B: Place = Place::new("B");
@@ -17,10 +17,6 @@ static KITCHEN: Place = Place::new("Kitchen").inside(&HOUSE);
 
 fn panics(act: impl FnOnce()) -> bool {
     catch_unwind(AssertUnwindSafe(act)).is_err()
-}
-
-fn traces(batch: &mut Batch<Actor>) -> Vec<Trace> {
-    batch.iter_mut().map(|(_, actor)| actor.take_trace()).collect()
 }
 
 /// Rules 18 and 21: in the first tick with a clock, what one chunk had come to was taken for the time of the next one's
@@ -270,31 +266,6 @@ fn owners_in_a_boxed_state_without_data_are_owners_in_its_singleton() {
     assert_eq!(census, [("Lazy".into(), 4), ("Board".into(), 1)]);
     assert_eq!((batch.owners_in(&Lazy).len(), batch.owners_in(&*Box::new(Lazy)).len()), (4, 4));
     assert_eq!(batch.iter().count(), 5);
-}
-
-/// Rule 4: a batch passed over passive states, and machines did not.
-#[test]
-fn a_passive_state_is_passed_over_in_a_batch_as_in_a_machine() {
-    static STATUE: Place = Place::new("Statue").passive();
-    static PLINTH: Place = Place::new("Plinth").passive();
-    static PIGEON: Place = Place::new("Pigeon").inside(&PLINTH);
-    static SHADOW: Place = Place::new("Shadow").inside(&HOUSE).passive();
-    for state in [&STATUE, &PIGEON, &SHADOW, &A] {
-        for global in [&PLINTH, &B] {
-            let mut stage = Stage::new(state).global(global);
-            let mut batch = Batch::new().with_global(global);
-            batch.insert(Actor::default(), state);
-            batch.insert(Actor::default(), state);
-            for _ in 0..2 {
-                let alone = stage.update();
-                batch.update(&mut GameTime::new());
-                assert_eq!(traces(&mut batch), [alone.clone(), alone.clone()]);
-                batch.update_in_key_order(&mut GameTime::new());
-                assert_eq!(traces(&mut batch), [alone.clone(), alone.clone()]);
-                assert!(alone.iter().all(|line| !line.starts_with("Statue") && !line.starts_with("Plinth")));
-            }
-        }
-    }
 }
 
 /// A state that is edited in place would be cloned if anybody else referred to it.

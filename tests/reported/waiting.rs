@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use demeanor::{Batch, Fsm, GameTime, NextWake, State, StateMachine};
+use demeanor::{Batch, Fsm, GameTime, State, StateMachine};
 
 use crate::play::{EVERYWHERE, IN_A_BATCH, play};
-use crate::trace::{Actor, Place, due};
+use crate::trace::{Actor, Place};
 
 static A: Place = Place::new("A");
 static B: Place = Place::new("B");
@@ -126,18 +126,4 @@ fn a_timer_without_a_length_that_is_set_in_a_change_that_was_due_is_carried_out_
         machine.update(&mut alone, &mut time);
         assert_eq!((batch.is_in::<Spark>(key), machine.is_in::<Spark>()), (is_in_spark, is_in_spark));
     }
-}
-
-/// Each call went over all timers of the owner: twenty thousand took 12 seconds, where a machine took 3 milliseconds. These would take
-/// an hour.
-#[test]
-fn a_hundred_thousand_timers_are_set_for_one_owner_of_a_batch() {
-    let mut time = GameTime::new();
-    let mut batch = Batch::new();
-    let key = batch.spawn(Actor::default(), &A, &mut time);
-    for seconds in 0..100_000 {
-        assert!(batch.change_state_after(key, 1.0 + f64::from(seconds), &B, &mut time));
-    }
-    batch.sleep(key);
-    assert_eq!(batch.next_wake(key), Some(NextWake::At(due(1.0, 0.0))));
 }

@@ -189,17 +189,6 @@ fn telegrams_with_one_due_time_arrive_in_the_order_of_sending() {
 }
 
 #[test]
-fn what_waits_for_a_turn_after_a_panic_is_saved() {
-    let mut town = town();
-    panic_over_telegrams(&mut town);
-    let mut loaded = reloaded(&town);
-    tick(&mut town);
-    tick(&mut loaded);
-    assert_eq!(loaded.world.len(), 3, "{:?}", loaded.world);
-    assert_eq!(loaded.world, town.world);
-}
-
-#[test]
 fn a_cast_is_not_saved_while_a_member_is_acting() {
     let mut town = town();
     let error = town.with::<Wife, _>(&2, |_, town| town.save(&book()).map(|_| ()).unwrap_err()).unwrap();

@@ -274,14 +274,3 @@ fn a_stack_of_sixty_four_is_loaded_and_data_nested_without_end_is_refused() {
     deep.content.machine.more.timers[0].then = SavedThen::Send("Some(".repeat(100_000));
     assert!(matches!(book().load(deep, 0.0), Err(LoadError::Message { .. } | LoadError::Damaged { .. })));
 }
-
-#[test]
-fn a_batch_that_is_there_is_untouched_by_one_that_is_refused() {
-    let (there, _) = batch();
-    let digest = |batch: &Batch<Guard>| batch.digest(|_, _| {});
-    let before = digest(&there);
-    let mut saved = saved_batch();
-    saved.content.order.pop();
-    assert!(Batch::load(saved, &book(), 4.9).is_err());
-    assert_eq!(digest(&there), before);
-}
