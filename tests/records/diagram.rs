@@ -4,6 +4,7 @@
 use demeanor::definition::{Definition, Outline, Vocabulary};
 use demeanor::diagram::Diagram;
 use demeanor::{Change, Flow, Fsm, Owner, State, StateMachine, StateRef};
+use serde_json::{Value, json};
 
 /// A hare of which the tests say how it is.
 #[derive(Default)]
@@ -68,8 +69,23 @@ fn flow_of(act: impl FnOnce(&mut StateMachine<Hare>, &mut Hare, &mut Field)) -> 
     field.flow
 }
 
+/// A flow of these changes, each with how often it was made, and of what is written besides.
+fn written_flow(changes: &[(&str, &str, u64)], besides: &Value) -> Flow {
+    let changes: Vec<_> = changes
+        .iter()
+        .map(|(from, to, count)| json!({ "from": from, "to": to, "cause": "change", "count": count }))
+        .collect();
+    let mut flow = json!({ "version": 1, "changes": changes, "refusals": [], "stays": [] });
+    flow.as_object_mut().unwrap().extend(besides.as_object().cloned().unwrap_or_default());
+    serde_json::from_value(flow).unwrap()
+}
+
+fn outline_of(file: &str) -> Outline {
+    Outline::parse("hare.toml", file, None).unwrap()
+}
+
 fn outline() -> Outline {
-    Outline::parse("hare.toml", FILE, None).unwrap()
+    outline_of(FILE)
 }
 
 /// The arrows with what was seen of them.
@@ -80,6 +96,12 @@ fn arrows(diagram: &Diagram) -> Vec<String> {
         format!("{unwritten}{} -> {}: {}", name(arrow.from()), name(arrow.to()), arrow.lines().join(" | "))
     });
     arrows.collect()
+}
+
+/// The arrows of a machine that were seen in a flow.
+fn seen(outline: &Outline, flow: &Flow) -> Vec<String> {
+    let arrows = arrows(&outline.diagram().observe(flow).unwrap());
+    arrows.into_iter().filter(|arrow| !arrow.ends_with("never")).collect()
 }
 
 #[test]
@@ -142,9 +164,7 @@ fn no_exit_but_its_own_leads_out_of_a_final_state() {
         let flee = Definition::parse(FILE, &vocabulary()).unwrap().state("flee").unwrap();
         machine.change_state(hare, flee, field);
     });
-    let diagram = outline().diagram().observe(&flow).unwrap();
-    let seen: Vec<_> = arrows(&diagram).into_iter().filter(|arrow| !arrow.ends_with("never")).collect();
-    assert_eq!(seen, ["watch -> dead: 1: shot | 1×", "not in the file: dead -> flee: 1×"]);
+    assert_eq!(seen(&outline(), &flow), ["watch -> dead: 1: shot | 1×", "not in the file: dead -> flee: 1×"]);
 }
 
 #[test]
@@ -161,30 +181,19 @@ fn an_exit_around_a_linked_machine_leads_out_of_its_end() {
         states.walk.exits = [{ to = 'home', after = 2 }]
         states.home.final = true
     ";
-    let outline = Outline::parse("guard.toml", file, None).unwrap();
-    let change = |to: &str| serde_json::json!({ "from": "patrol.home", "to": to, "cause": "change", "count": 1 });
-    let flow: Flow = serde_json::from_value(serde_json::json!({
-        "version": 1, "changes": [change("rest"), change("patrol.walk")], "refusals": [], "stays": [],
-    }))
-    .unwrap();
-    let seen = arrows(&outline.diagram().observe(&flow).unwrap());
-    let seen: Vec<_> = seen.into_iter().filter(|arrow| !arrow.ends_with("never")).collect();
-    assert_eq!(seen, ["patrol -> rest: tired | 1×", "not in the file: patrol.home -> patrol.walk: 1×"]);
+    let flow = written_flow(&[("patrol.home", "rest", 1), ("patrol.home", "patrol.walk", 1)], &Value::Null);
+    assert_eq!(
+        seen(&outline_of(file), &flow),
+        ["patrol -> rest: tired | 1×", "not in the file: patrol.home -> patrol.walk: 1×"]
+    );
 }
 
 #[test]
 fn an_exit_from_around_is_not_taken_while_its_target_is_active() {
     let file = "initial = 'calm'\nglobal = 'watch'\n[states.watch]\nexits = [{ to = 'calm', on = 'calm' }, { to = 'calm', on = 'again', restart = true }]\n[states.calm]\ninitial = 'sit'\n[states.sit]\nparent = 'calm'\nexits = [{ to = 'sit', on = 'stretch' }]\n";
-    let outline = Outline::parse("hare.toml", file, None).unwrap();
-    let flow: Flow = serde_json::from_value(serde_json::json!({
-        "version": 1,
-        "changes": [{ "from": "sit", "to": "sit", "cause": "change", "count": 5 }],
-        "refusals": [],
-        "stays": [],
-    }))
-    .unwrap();
+    let flow = written_flow(&[("sit", "sit", 5)], &Value::Null);
     assert_eq!(
-        arrows(&outline.diagram().observe(&flow).unwrap()),
+        arrows(&outline_of(file).diagram().observe(&flow).unwrap()),
         [
             "watch -> calm: 1: calm | never",
             "watch -> calm: 2: again (restart) | up to 5×",
@@ -207,9 +216,8 @@ fn an_exit_that_is_taken_as_its_state_is_entered_may_lead_to_where_that_leads_an
         exits = [{ to = 'q', when = 'not hungry' }]
     ";
     let definition = Definition::parse(file, &vocabulary()).unwrap();
-    let (mut hare, mut field) = (Hare { afraid: true, hungry: true }, Field::default());
-    let mut machine = definition.machine();
-    machine.update(&mut hare, &mut field);
+    let (mut machine, mut field) = (definition.machine(), Field::default());
+    machine.update(&mut Hare { afraid: true, hungry: true }, &mut field);
     assert_eq!(
         arrows(&definition.outline().diagram().observe(&field.flow).unwrap()),
         ["q -> p: hungry | 1×", "p -> a: always [afraid] | 1×", "a -> q: not hungry | never"]
@@ -239,23 +247,14 @@ fn what_no_exit_does_is_an_arrow_of_its_own_with_its_cause() {
 
 #[test]
 fn a_flow_of_another_machine_is_refused_with_the_states_that_are_unknown() {
-    let json = serde_json::json!({
-        "version": 1,
-        "changes": [{ "from": "sit", "to": "hop", "cause": "change", "count": 1 }],
-        "refusals": [],
-        "stays": [{ "state": "nap\u{1b}", "seconds": 1.0, "lengths": vec![0; 32] }],
-    });
-    let flow: Flow = serde_json::from_value(json).unwrap();
+    let stays = json!({ "stays": [{ "state": "nap\u{1b}", "seconds": 1.0, "lengths": vec![0; 32] }] });
+    let flow = written_flow(&[("sit", "hop", 1)], &stays);
     let unknown = outline().coverage(&flow).unwrap_err();
     assert_eq!(unknown.names(), ["hop", "nap\u{1b}"]);
     assert_eq!(unknown.to_string(), "the flow names states that this machine does not have: hop, nap\\u{1b}");
-    let many: Vec<_> = (0..25)
-        .map(|i| serde_json::json!({ "from": "sit", "to": format!("s{i:02}"), "cause": "change", "count": 1 }))
-        .collect();
-    let flow: Flow =
-        serde_json::from_value(serde_json::json!({ "version": 1, "changes": many, "refusals": [], "stays": [] }))
-            .unwrap();
-    let told = outline().coverage(&flow).unwrap_err().to_string();
+    let names: Vec<_> = (0..25).map(|i| format!("s{i:02}")).collect();
+    let many: Vec<_> = names.iter().map(|name| ("sit", &**name, 1)).collect();
+    let told = outline().coverage(&written_flow(&many, &Value::Null)).unwrap_err().to_string();
     assert!(told.ends_with("s18, s19 and 5 more"), "{told}");
 }
 
@@ -263,7 +262,7 @@ fn a_flow_of_another_machine_is_refused_with_the_states_that_are_unknown() {
 fn machines_that_begin_in_a_nested_state_have_an_arrow_to_it() {
     let file =
         "initial = 'aim'\n[states.fight]\n[states.aim]\nparent = 'fight'\n[states.flee]\nexits = [{ to = 'aim' }]\n";
-    let diagram = Outline::parse("hare.toml", file, None).unwrap().diagram();
+    let diagram = outline_of(file).diagram();
     assert_eq!(
         diagram.to_mermaid(),
         r#"stateDiagram-v2
@@ -443,17 +442,9 @@ fn changes_that_ended_early_are_counted_at_the_arrow_to_their_target() {
 #[test]
 fn an_exit_whose_changes_all_ended_early_was_taken() {
     let file = "initial = 'out'\n[states.out]\nexits = [{ to = 'nap', on = 'tired' }]\n[states.burrow]\n[states.nap]\nparent = 'burrow'\n";
-    let outline = Outline::parse("hare.toml", file, None).unwrap();
-    let flow: Flow = serde_json::from_value(serde_json::json!({
-        "version": 1,
-        "changes": [{ "from": "out", "to": "nap", "cause": "change", "count": u64::MAX }],
-        "refusals": [],
-        "stays": [],
-        "ended": [
-            { "from": "out", "to": "nap", "cause": "change", "end": "abandoned", "state": "burrow", "count": u64::MAX }
-        ],
-    }))
-    .unwrap();
+    let outline = outline_of(file);
+    let ended = json!({ "from": "out", "to": "nap", "cause": "change", "end": "abandoned", "state": "burrow", "count": u64::MAX });
+    let flow = written_flow(&[("out", "nap", u64::MAX)], &json!({ "ended": [ended] }));
     let diagram = outline.diagram().observe(&flow).unwrap();
     assert_eq!(arrows(&diagram), [format!("out -> nap: tired | {0}×, {0} of them ended early", u64::MAX)]);
     assert!(!diagram.arrows().any(demeanor::diagram::Arrow::is_untaken), "it is drawn solid");
@@ -554,7 +545,7 @@ fn exits_of_states_in_a_folded_state_that_lead_to_the_same_state_are_one_arrow()
         states.den.parent = 'home'
         states.nest.parent = 'den'
     ";
-    let diagram = Outline::parse("hare.toml", file, None).unwrap().diagram();
+    let diagram = outline_of(file).diagram();
     let states = ["field", "home", "den"].map(|name| diagram.index_of(name).unwrap());
     let folded = diagram.fold(&states);
     assert_eq!(
