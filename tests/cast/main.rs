@@ -4,6 +4,8 @@
 mod captured_log;
 #[path = "../cases/mod.rs"]
 mod cases;
+#[path = "../told_panic/mod.rs"]
+mod told_panic;
 #[path = "../trace/mod.rs"]
 mod trace;
 

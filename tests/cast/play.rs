@@ -18,11 +18,11 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::mem;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Mutex;
 use std::time::Duration;
 
 use crate::captured_log::log_lines;
+use crate::told_panic::{caught, panic_as_told};
 use crate::trace::Trace;
 use crate::trace::table::{RowPlayer, callback_and_times, number, play_rows, split};
 use demeanor::{Agent, Cast, Change, Dispatcher, Fsm, Owner, State, StateMachine, StateRef, Telegram};
@@ -234,7 +234,7 @@ impl Player {
             "below" => self.act(rest_of(rest), fsm, stage),
             "time" => self.note(fsm.time_in_state(stage), stage),
             "catch" => {
-                let caught = caught(|| self.act(rest, fsm, stage));
+                let caught = caught(|| self.act(rest, fsm, stage)).is_err();
                 self.note(if caught { "caught" } else { "nothing to catch" }, stage);
             }
             "rejoin" => self.rejoin(rest, fsm, stage),
@@ -340,23 +340,11 @@ fn deed(by: &'static str, deed: &'static str, stage: &mut Stage) {
             stage.world.trace.push(format!("sees {who} in {current}: {}", seen.join(" ")));
         }
         "catch" => {
-            let caught = caught(|| self::deed(by, rest_of(deed), stage));
+            let caught = caught(|| self::deed(by, rest_of(deed), stage)).is_err();
             stage.world.trace.push(if caught { "caught" } else { "nothing to catch" }.to_owned());
         }
-        // Without calling the panic hook, because the panic is expected.
-        "panic" => resume_unwind(Box::new(TOLD)),
+        "panic" => panic_as_told(),
         _ => panic!("nobody can do `{deed}`"),
-    }
-}
-
-const TOLD: &str = "told to panic";
-
-/// Returns whether `act` panics with the expected message.
-fn caught(act: impl FnOnce()) -> bool {
-    match catch_unwind(AssertUnwindSafe(act)) {
-        Ok(()) => false,
-        Err(payload) if payload.downcast_ref() == Some(&TOLD) => true,
-        Err(payload) => resume_unwind(payload),
     }
 }
 
@@ -447,7 +435,9 @@ impl RowPlayer for Row {
             _ => {
                 for step in line.split("; ") {
                     let act = || match step.strip_prefix("panicking ") {
-                        Some(step) => assert!(caught(|| deed("Eve", step, &mut self.stage)), "it should panic"),
+                        Some(step) => {
+                            assert!(caught(|| deed("Eve", step, &mut self.stage)).is_err(), "it should panic");
+                        }
                         None => deed("Eve", step, &mut self.stage),
                     };
                     self.log.append(&mut log_lines(act));

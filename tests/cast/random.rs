@@ -4,7 +4,6 @@
 //! the same data (rules 22, 27, 30).
 
 use std::collections::BTreeSet;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Duration;
 
 use demeanor::{Agent, Cast, CastBook, Change, Fsm, Owner, State, StateBook, StateMachine, StateRef, Telegram};
@@ -14,6 +13,7 @@ use proptest::test_runner::TestRunner;
 use serde::{Deserialize, Serialize};
 
 use crate::cases::cases;
+use crate::told_panic::{caught, panic_as_told};
 
 /// The world has the acts of the next callbacks, whichever member they belong to.
 type Town = Cast<u8, u8, Script>;
@@ -138,21 +138,8 @@ impl Walker {
                 let key = self.0;
                 _ = town.rejoin(&key, self, fsm, |town| outside.act(key, town));
             }
-            Act::Try(act) => catch(|| self.act(act, fsm, town)),
+            Act::Try(act) => _ = caught(|| self.act(act, fsm, town)),
             Act::Panic => panic_as_told(),
-        }
-    }
-}
-
-/// Panics without calling the panic hook, because the panic is expected.
-fn panic_as_told() -> ! {
-    resume_unwind(Box::new("told to panic"))
-}
-
-fn catch(act: impl FnOnce()) {
-    if let Err(payload) = catch_unwind(AssertUnwindSafe(act)) {
-        if payload.downcast_ref() != Some(&"told to panic") {
-            resume_unwind(payload);
         }
     }
 }
@@ -325,7 +312,7 @@ fn play(acts: Vec<Act>, steps: Vec<(u8, Outside, u64)>, fuel: u32) {
     for (key, outside, seconds) in steps {
         town.advance(Duration::from_secs(seconds));
         town.world.fuel = fuel;
-        catch(|| outside.act(key, &mut town));
+        let _ = caught(|| outside.act(key, &mut town));
         check(&town);
     }
 }
@@ -351,36 +338,13 @@ fn a_start_of_a_replaced_machine_within_a_callback_leaves_the_callbacks_state() 
     let ask = Act::Request;
     let rejoin = Act::Rejoin;
     let wait = || Act::After(0, 0);
-    let acts = [
-        ask(Push(0)),
-        Act::SendNow,
-        Act::SendNow,
-        rejoin(TellIt),
-        Act::Tell(0, false),
-        rejoin(Replace(3)),
-        wait(),
-        Act::Nothing,
-        wait(),
-        Act::Nothing,
-        rejoin(Start),
-        Act::Nothing,
-        wait(),
-        ask(Pop),
-        Act::Nothing,
-        Act::Nothing,
-        wait(),
-        Act::Nothing,
-        rejoin(Stop),
-        Act::Nothing,
-        Act::Nothing,
-        Act::Nothing,
-        ask(Change(0)),
-        wait(),
-        Act::Nothing,
-    ];
+    let mut acts = vec![ask(Push(0)), Act::SendNow, Act::SendNow, rejoin(TellIt), Act::Tell(0, false)];
+    acts.extend([rejoin(Replace(3)), wait(), Act::Nothing, wait(), Act::Nothing, rejoin(Start), Act::Nothing]);
+    acts.extend([wait(), ask(Pop), Act::Nothing, Act::Nothing, wait(), Act::Nothing, rejoin(Stop)]);
+    acts.extend([Act::Nothing, Act::Nothing, Act::Nothing, ask(Change(0)), wait(), Act::Nothing]);
     let outside = Outside::Request;
     let steps = [(2, Start), (1, TellIt), (1, outside(Change(3))), (0, Stop), (1, Update), (1, outside(Pop))];
-    play(acts.to_vec(), steps.map(|(key, what)| (key, what, 0)).to_vec(), 34);
+    play(acts, steps.map(|(key, what)| (key, what, 0)).to_vec(), 34);
 }
 
 /// The test above found these: a callback had set its own machine to another state in a region, while a change was under way.

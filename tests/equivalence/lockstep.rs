@@ -10,7 +10,7 @@ use demeanor::{Batch, Fsm, Journal, Key, StateMachine, StateRef};
 use crate::program::{LIMIT, Verb, Wait};
 use crate::puppet::{Corner, Forms, Node, Origin, Puppet, Seen, Table, ids, mark, seen};
 use crate::script::{Act, Deed, Script};
-use crate::verbs::{Panicked, caught};
+use crate::told_panic::{Panicked, caught};
 
 /// How the batch is updated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -26,6 +26,8 @@ mod puppet;
 #[cfg(feature = "serde")]
 mod saving;
 mod script;
+#[path = "../told_panic/mod.rs"]
+mod told_panic;
 #[path = "../model/verbs.rs"]
 mod verbs;
 

@@ -15,7 +15,8 @@ use demeanor::{Change, Fsm, FsmSlice, Outcome, Owner, Refusal, State, StateRef};
 
 use crate::polling::{Asker, Poll, is_refused};
 use crate::program::{Callback, Guard, Id, Made, Program, Read, STATES, Verb};
-use crate::verbs::{panic_as_told, use_verb};
+use crate::told_panic::panic_as_told;
+use crate::verbs::use_verb;
 
 /// An owner.
 #[derive(Clone)]

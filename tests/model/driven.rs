@@ -8,7 +8,8 @@ use demeanor::{Change, Fsm, NextWake, Outcome, Owner, Refusal, State, StateMachi
 use crate::program::{
     Callback, End, Event, Guard, Id, LIMIT, Made, Program, Read, STATES, Seen, Step, Verb, Wait, Wake,
 };
-use crate::verbs::{Panicked, caught, panic_as_told, use_verb};
+use crate::told_panic::{Panicked, caught, panic_as_told};
+use crate::verbs::use_verb;
 
 /// The owner of the machine.
 #[derive(Default)]

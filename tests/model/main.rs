@@ -19,6 +19,8 @@ mod compared;
 mod driven;
 mod naive;
 mod rules;
+#[path = "../told_panic/mod.rs"]
+mod told_panic;
 mod twins;
 mod verbs;
 

@@ -13,7 +13,8 @@ use crate::compared;
 #[cfg(feature = "serde")]
 use crate::driven::saving;
 use crate::program::{Callback, Guard, Id, LIMIT, Program, Read, STATES, StateRow, Step, Verb, program};
-use crate::verbs::{caught, panic_as_told, use_verb};
+use crate::told_panic::{caught, panic_as_told};
+use crate::verbs::use_verb;
 
 proptest! {
     #![proptest_config(cases(128))]

@@ -1,30 +1,9 @@
-//! What an owner asks of the handle that it is lent, and panics that are meant to be.
-
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+//! What an owner asks of the handle that it is lent.
 
 use demeanor::{Fsm, Owner, StateRef};
 
 use crate::program::{Id, Verb, Wait};
-
-const EXPECTED: &str = "told to panic";
-
-/// Panics without calling the panic hook, because the panic is expected.
-pub(crate) fn panic_as_told() -> ! {
-    resume_unwind(Box::new(EXPECTED))
-}
-
-/// An expected panic has happened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Panicked;
-
-pub(crate) fn caught<R>(act: impl FnOnce() -> R) -> Result<R, Panicked> {
-    catch_unwind(AssertUnwindSafe(act)).map_err(|payload| {
-        if payload.downcast_ref() != Some(&EXPECTED) {
-            resume_unwind(payload);
-        }
-        Panicked
-    })
-}
+use crate::told_panic::{Panicked, caught, panic_as_told};
 
 /// Asks for something. Returns what has come of it, if that is known at once.
 pub(crate) fn use_verb<T: Owner<Message: Clone + Send + Sync>>(

@@ -2,7 +2,6 @@
 
 use std::marker::PhantomData;
 use std::mem;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -14,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::program::{Act, Callback, Deed, GAME, Id, Key, Program, Step};
 use super::rules::program::LIMIT;
+use crate::told_panic::{caught, panic_as_told};
 
 /// The events so far, and the program.
 #[derive(Default)]
@@ -254,8 +254,7 @@ fn perform<C: Scene>(by: Key, deed: Deed, scene: &mut C) {
             return scene.members_mut().dispatcher_mut().retain(|_, telegram| telegram.receiver != key);
         }
         Deed::Look => return look(scene),
-        // Without calling the panic hook, because the panic is expected.
-        Deed::Panic => resume_unwind(Box::new("told to panic")),
+        Deed::Panic => panic_as_told(),
     };
     scene.record().note(line);
 }
@@ -341,10 +340,8 @@ fn run<C: Scene>(program: &Program) -> Vec<String> {
     for step in &program.steps {
         scene.record().fuel = program.fuel;
         scene.record().note(format!("{step:?}"));
-        match catch_unwind(AssertUnwindSafe(|| take(step, &mut scene, &book))) {
-            Ok(()) => {}
-            Err(payload) if payload.downcast_ref() == Some(&"told to panic") => scene.record().note("panicked".into()),
-            Err(payload) => resume_unwind(payload),
+        if caught(|| take(step, &mut scene, &book)).is_err() {
+            scene.record().note("panicked".into());
         }
         look(&mut scene);
     }

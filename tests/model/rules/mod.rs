@@ -17,8 +17,7 @@ use self::line::Line;
 use self::program::{Callback, End, Guard, Id, LIMIT, StateRow, Verb};
 use self::regions::{At, Branch, Memory, Regions as _};
 
-/// A callback has panicked.
-pub(crate) struct Panicked;
+pub(crate) use crate::told_panic::Panicked;
 
 pub(crate) type Outcome<R> = Result<R, Panicked>;
 
