@@ -2,11 +2,11 @@
 #![cfg(feature = "definition")]
 
 use demeanor::definition::{Definition, Outline, Vocabulary};
-use demeanor::{Batch, Fsm, NextWake, State};
+use demeanor::{Batch, Fsm, NextWake, State, StateMachine};
 use proptest::prelude::*;
 
 use crate::cases::cases;
-use crate::guard::{Guard, parsed};
+use crate::guard::{Guard, current, parsed};
 use crate::troop::{Troop, WAYS, Way};
 
 fn guard_with(luck: u32) -> Guard {
@@ -119,6 +119,15 @@ fn a_drawn_duration_is_drawn_at_each_entry_and_is_the_same_alone_and_among_many(
     }
 }
 
+/// Asserts that a guard goes from `a` to `b` at this time, and not before.
+#[track_caller]
+fn assert_leaves_at(at: f64, machine: &mut StateMachine<Guard>, guard: &mut Guard) {
+    for (mut clock, state) in [(at - 0.01, "a"), (at, "b")] {
+        machine.update(guard, &mut clock);
+        assert_eq!(current(machine), state, "at {clock}");
+    }
+}
+
 #[test]
 fn an_owner_that_waits_long_for_a_drawn_exit_sleeps_until_it_opens() {
     let definition = definition(
@@ -132,10 +141,7 @@ fn an_owner_that_waits_long_for_a_drawn_exit_sleeps_until_it_opens() {
     machine.update(&mut guard, &mut 100.0);
     let NextWake::At(at) = machine.next_wake() else { panic!("{:?}", machine.next_wake()) };
     assert!((at - 100.0 - expected).abs() < 1e-3, "{at}, not {expected} s later");
-    machine.update(&mut guard, &mut (100.0 + expected - 0.01));
-    assert_eq!(machine.current().unwrap().name(), "a");
-    machine.update(&mut guard, &mut (100.0 + expected));
-    assert_eq!(machine.current().unwrap().name(), "b");
+    assert_leaves_at(100.0 + expected, &mut machine, &mut guard);
 }
 
 #[test]
@@ -152,10 +158,7 @@ fn a_drawn_duration_stands_still_under_a_push_and_ends_with_its_state() {
     machine.push_state(&mut guard, definition.state("menu").unwrap(), &mut 0.5);
     machine.update(&mut guard, &mut 50.0);
     machine.pop_state(&mut guard, &mut 50.0);
-    machine.update(&mut guard, &mut (49.5 + expected - 0.01));
-    assert_eq!(machine.current().unwrap().name(), "a");
-    machine.update(&mut guard, &mut (49.5 + expected));
-    assert_eq!(machine.current().unwrap().name(), "b");
+    assert_leaves_at(49.5 + expected, &mut machine, &mut guard);
 }
 
 /// Opens a menu when it is entered.
@@ -199,21 +202,14 @@ fn what_was_drawn_goes_on_to_count_when_the_file_is_reloaded() {
     machine.start(&mut guard, &mut 0.0);
     machine.update(&mut guard, &mut 0.5);
     definition.reload(&file("'11 s .. 21 s'")).unwrap();
-    let expected = 11.0 + luck * 10.0;
-    machine.update(&mut guard, &mut (expected - 0.01));
-    assert_eq!(machine.current().unwrap().name(), "a");
-    machine.update(&mut guard, &mut { expected });
-    assert_eq!(machine.current().unwrap().name(), "b");
+    assert_leaves_at(11.0 + luck * 10.0, &mut machine, &mut guard);
 
     // Where nothing was drawn, the longest time counts.
     let definition = self::definition(&file("30"));
     let mut machine = definition.machine();
     machine.start(&mut guard, &mut 0.0);
     definition.reload(&file("'1 s .. 2 s'")).unwrap();
-    machine.update(&mut guard, &mut 1.99);
-    assert_eq!(machine.current().unwrap().name(), "a");
-    machine.update(&mut guard, &mut 2.0);
-    assert_eq!(machine.current().unwrap().name(), "b");
+    assert_leaves_at(2.0, &mut machine, &mut guard);
 }
 
 #[test]

@@ -141,18 +141,6 @@ mod scripts {
         enter_when = { script = 'a.rhai' }
     ";
 
-    /// After three owners for which it was stopped, the condition held for no owner: which ones depended on their order.
-    #[test]
-    fn a_condition_of_an_entry_that_is_stopped_for_three_owners_holds_for_the_fourth() {
-        let definition = definition(GUARDED, "if this.alarm { loop { } } true", ScriptBudget::default());
-        let ends = [true, true, true, false].map(|is_alarmed| {
-            let mut machine = definition.machine();
-            machine.update(&mut Guard { is_alarmed, ..Guard::default() }, &mut 0.0);
-            current(&machine)
-        });
-        assert_eq!(ends, ["post", "post", "post", "aim"]);
-    }
-
     /// The calls that were stopped while a debugger explained the exits were counted.
     #[test]
     fn a_script_that_is_stopped_in_an_explanation_is_not_stopped_in_the_game() {

@@ -40,10 +40,49 @@ fn what_is_no_word_of_the_game_is_found() {
         ("this[\"health\"] = 5;", "1:20: `health` can be read, but not written"),
         ("this.health = 5;", "1:20: `health` can be read, but not written"),
         ("let list = [1];\n list.sort();", "2:7: there is no function `sort`"),
-        ("sleep(3);", "1:15: there is no function `sleep`"),
+        // What waits or cannot be interrupted is not there.
+        ("sleep(1e300);", "1:15: there is no function `sleep`"),
+        ("timestamp();", "1:15: there is no function `timestamp`"),
+        ("parse_json(\"1\");", "1:15: there is no function `parse_json`"),
+        ("exit(1);", "1:15: there is no function `exit`"),
         ("this.speed = haste(3);", "1:28: there is no function `haste`"),
     ] {
         assert_eq!(told(&format!("fn update() {{ {body} }}")), [expected], "{body}");
+    }
+}
+
+#[test]
+fn what_shares_or_calls_back_is_a_mistake() {
+    for text in ["let f = |x| x;", "let f = Fn(\"update\");", "update.call();", "update.curry(1);", "eval(\"1\");"] {
+        assert_ne!(told(&format!("fn update() {{ {text} }}")), [""; 0], "{text}");
+    }
+}
+
+/// The engine counts one operation for a `switch` and for the use of a name, however many ranges or letters there are.
+#[test]
+fn what_takes_long_in_one_operation_is_a_mistake() {
+    let told = |body: &str| told(&format!("fn update() {{ let x = 5; {body} }}"));
+    let ranges = |count: usize| format!("switch x {{ {} _ => 0 }}", "1000..2000 => 1, ".repeat(count));
+    let name = |length: usize| format!("let {} = x;", "a".repeat(length));
+    for (fine, wrong, why) in [
+        (ranges(100), ranges(101), "a `switch` has more than 100 ranges"),
+        (name(900), name(1001), "a word is longer than 1000 bytes"),
+    ] {
+        assert_eq!(told(&fine), [""; 0]);
+        assert!(told(&wrong)[0].ends_with(why), "{why}: {:?}", told(&wrong));
+    }
+}
+
+#[test]
+fn what_stands_outside_of_the_functions_without_effect_is_a_mistake() {
+    let write = "write `const x`, or put it into a function";
+    for (outside, why) in [
+        ("let x = 3;", format!("`x` is a variable outside of the functions, which do not know it: {write}")),
+        ("loop { }", "it takes more than 100000 operations".into()),
+        ("nothing();", "there is no function `nothing`".into()),
+    ] {
+        let told = told(&format!("{outside}\nfn update() {{ }}"));
+        assert!(told.last().is_some_and(|told| told.ends_with(&why)), "{told:?}");
     }
 }
 
