@@ -23,94 +23,58 @@ mod proved;
 mod simulator;
 
 use proptest::prelude::*;
-use proptest::test_runner::RngSeed;
+use proptest::test_runner::RngSeed::{self, Fixed, Random};
 
 use cases::cases;
 use comparison::{compare, compare_runs};
 use files::{file, file_with_regions};
-use property::{properties, with_properties};
+use property::{RandomProperty, properties, with_properties};
 
 fn config(usual: u32, rng_seed: RngSeed) -> ProptestConfig {
     ProptestConfig { max_shrink_iters: 60, rng_seed, ..cases(usual) }
 }
 
-proptest! {
-    #![proptest_config(config(4, RngSeed::Fixed(7)))]
+/// Random files, each with how many of them there are, where they come from, and what has to be so.
+macro_rules! random {
+    ($($(#[$attribute:meta])* $name:ident: $count:literal, $seed:expr, $files:expr => $check:expr;)*) => {
+        $(
+            proptest! {
+                #![proptest_config(config($count, $seed))]
 
-    #[test]
-    fn runs_that_take_the_exits_of_a_machine_go_as_they_say(text in prop_oneof![3 => file(), 1 => file_with_regions()]) {
-        compare_runs(&text);
-    }
+                $(#[$attribute])*
+                #[test]
+                fn $name(file in $files) {
+                    $check(&file);
+                }
+            }
+        )*
+    };
 }
 
-proptest! {
-    #![proptest_config(config(8, RngSeed::Fixed(2)))]
-
-    #[test]
-    fn what_is_proved_of_a_small_machine_is_what_it_does(text in file()) {
-        compare(&text, &[]);
-    }
+fn compare_file(text: &str) {
+    compare(text, &[]);
 }
 
-proptest! {
-    #![proptest_config(config(6, RngSeed::Fixed(3)))]
-
-    #[test]
-    fn what_is_proved_of_a_machine_with_regions_is_what_it_does(text in file_with_regions()) {
-        compare(&text, &[]);
-    }
+fn compare_properties((text, properties): &(String, Vec<RandomProperty>)) {
+    compare(text, properties);
 }
 
-proptest! {
-    #![proptest_config(config(200, RngSeed::Random))]
-
-    #[test]
+random! {
+    runs_that_take_the_exits_of_a_machine_go_as_they_say:
+        4, Fixed(7), prop_oneof![3 => file(), 1 => file_with_regions()] => compare_runs;
+    what_is_proved_of_a_small_machine_is_what_it_does: 8, Fixed(2), file() => compare_file;
+    what_is_proved_of_a_machine_with_regions_is_what_it_does: 6, Fixed(3), file_with_regions() => compare_file;
+    properties_of_a_small_machine_hold_or_fail_as_is_proved:
+        16, Fixed(5), (file(), properties()).prop_map(with_properties) => compare_properties;
+    properties_of_a_machine_with_regions_hold_or_fail_as_is_proved:
+        8, Fixed(6), (file_with_regions(), properties()).prop_map(with_properties) => compare_properties;
     #[ignore = "a search, with other files in each run"]
-    fn what_is_proved_of_any_machine_with_regions_is_what_it_does(text in file_with_regions()) {
-        compare(&text, &[]);
-    }
-}
-
-proptest! {
-    #![proptest_config(config(200, RngSeed::Random))]
-
-    #[test]
+    what_is_proved_of_any_small_machine_is_what_it_does: 200, Random, file() => compare_file;
     #[ignore = "a search, with other files in each run"]
-    fn what_is_proved_of_any_small_machine_is_what_it_does(text in file()) {
-        compare(&text, &[]);
-    }
-}
-
-proptest! {
-    #![proptest_config(config(16, RngSeed::Fixed(5)))]
-
-    #[test]
-    fn properties_of_a_small_machine_hold_or_fail_as_is_proved(file in (file(), properties()).prop_map(with_properties)) {
-        compare(&file.0, &file.1);
-    }
-}
-
-proptest! {
-    #![proptest_config(config(8, RngSeed::Fixed(6)))]
-
-    #[test]
-    fn properties_of_a_machine_with_regions_hold_or_fail_as_is_proved(
-        file in (file_with_regions(), properties()).prop_map(with_properties),
-    ) {
-        compare(&file.0, &file.1);
-    }
-}
-
-proptest! {
-    #![proptest_config(config(200, RngSeed::Random))]
-
-    #[test]
+    what_is_proved_of_any_machine_with_regions_is_what_it_does: 200, Random, file_with_regions() => compare_file;
     #[ignore = "a search, with other files in each run"]
-    fn properties_of_any_machine_hold_or_fail_as_is_proved(
-        file in (prop_oneof![file(), file_with_regions()], properties()).prop_map(with_properties),
-    ) {
-        compare(&file.0, &file.1);
-    }
+    properties_of_any_machine_hold_or_fail_as_is_proved:
+        200, Random, (prop_oneof![file(), file_with_regions()], properties()).prop_map(with_properties) => compare_properties;
 }
 
 #[test]
