@@ -353,6 +353,9 @@ mod message;
 #[cfg(feature = "mock")]
 pub mod mock;
 mod owner;
+#[cfg(feature = "std")]
+#[doc(hidden)]
+pub mod pace;
 #[cfg(feature = "serde")]
 pub mod save;
 #[cfg(feature = "std")]

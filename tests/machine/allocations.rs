@@ -281,8 +281,8 @@ fn a_parallel_tick_allocates_nothing_but_its_contexts_once_there_is_room() {
         type Message = ();
     }
 
-    /// While this is set, all chunks but the first one wait for each other, so that each thread gets some. One thread may run
-    /// the first chunk alone.
+    /// While this is set, all chunks but the first one wait for each other, so that each thread gets some. Debug builds always
+    /// use both threads.
     static ARE_WAITING: AtomicBool = AtomicBool::new(false);
     static BOTH: Barrier = Barrier::new(2);
 

@@ -8,22 +8,15 @@ use bevy_tasks::{ComputeTaskPool, TaskPool};
 
 use crate::update::{CHUNK, Waited};
 
-/// How many passes a measurement holds for, itself included.
-const PASSES: u32 = 128;
-
-/// How many of these passes are measured: all threads and one, by turns. In debug builds, these are all passes, so that tests cover
-/// both.
-const MEASURED: u32 = if cfg!(debug_assertions) { PASSES } else { 6 };
-
 /// A pass over fewer entities always runs on one thread.
 const LEAST: usize = if cfg!(debug_assertions) { 1 } else { CHUNK + 1 };
 
 /// Decides whether a pass runs on one thread or on all. The result of the pass is the same.
 #[derive(Default)]
 pub(crate) struct Pace {
-    passes: u32,
-    /// The least seconds for each entity in the measured passes, on one thread and on all.
-    least: [f64; 2],
+    measured: demeanor::pace::Pace,
+    /// In debug builds, both ways take turns, so that tests cover both: whether the last pass ran on all threads.
+    was_on_all: bool,
 }
 
 impl Pace {
@@ -32,31 +25,12 @@ impl Pace {
         if entities < LEAST {
             return pass(false);
         }
-        let (is_measured, on_all) = self.next(MEASURED);
-        let begin = is_measured.then(Instant::now);
-        let result = pass(on_all);
-        if let Some(begin) = begin {
-            self.note(on_all, begin.elapsed().as_secs_f64(), entities);
+        if cfg!(debug_assertions) {
+            self.was_on_all = !self.was_on_all;
+            return pass(self.was_on_all);
         }
-        result
-    }
-
-    /// Begins a pass, of which the first `measured` are measured. Returns whether it is one of them, and whether it runs on all
-    /// threads.
-    fn next(&mut self, measured: u32) -> (bool, bool) {
-        let nth = self.passes % PASSES;
-        self.passes = self.passes.wrapping_add(1);
-        if nth == 0 {
-            self.least = [f64::INFINITY; 2];
-        }
-        let is_measured = nth < measured;
-        (is_measured, if is_measured { nth.is_multiple_of(2) } else { self.least[1] < self.least[0] })
-    }
-
-    #[expect(clippy::cast_precision_loss, reason = "a world has fewer than 2^32 entities")]
-    fn note(&mut self, on_all: bool, seconds: f64, entities: usize) {
-        let least = &mut self.least[usize::from(on_all)];
-        *least = least.min(seconds / entities as f64);
+        let start = Instant::now();
+        self.measured.run(entities, || start.elapsed().as_secs_f64(), pass)
     }
 }
 
@@ -88,42 +62,4 @@ pub(crate) fn run_on_all<C: Send>(chunks: impl Iterator<Item = C>, run: impl Fn(
     ends.sort_unstable_by_key(|(nth, _)| *nth);
     let waited = ends.into_iter().map(|(_, end)| end.unwrap_or_else(|panic| resume_unwind(panic)));
     waited.fold(Waited::default(), Waited::or)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Runs passes of which the `n`-th takes the seconds that `seconds` says. Returns which of them ran on all threads.
-    fn run(pace: &mut Pace, passes: u32, seconds: impl Fn(u32, bool) -> f64) -> Vec<bool> {
-        let run_one = |n| {
-            let (is_measured, on_all) = pace.next(6);
-            if is_measured {
-                pace.note(on_all, seconds(n, on_all), 2 * CHUNK);
-            }
-            on_all
-        };
-        (0..passes).map(run_one).collect()
-    }
-
-    #[test]
-    fn the_faster_way_is_used_until_the_next_measurement() {
-        let mut pace = Pace::default();
-        let ways = run(&mut pace, PASSES, |_, on_all| if on_all { 1.0 } else { 1.5 });
-        assert_eq!(ways[..6], [true, false, true, false, true, false]);
-        assert_eq!(ways[6..], [true; 122]);
-        let ways = run(&mut pace, PASSES, |_, on_all| if on_all { 1.5 } else { 1.0 });
-        assert_eq!(ways[..6], [true, false, true, false, true, false]);
-        assert_eq!(ways[6..], [false; 122]);
-    }
-
-    #[test]
-    fn a_pass_that_other_programs_have_held_up_decides_nothing() {
-        let ways = run(&mut Pace::default(), 8, |n, on_all| match (n, on_all) {
-            (0, _) => 10.0,
-            (_, true) => 1.0,
-            (_, false) => 1.5,
-        });
-        assert_eq!(ways[6..], [true; 2]);
-    }
 }

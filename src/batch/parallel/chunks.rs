@@ -1,9 +1,7 @@
 //! The chunks of a parallel tick. One thread runs the updates and the changes of a chunk, or offers a message to its owners.
 
 use std::mem;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
 
 use crate::batch::chunk::pass::Pass;
 use crate::batch::known::panics::FirstPanic;
@@ -125,10 +123,6 @@ pub(super) fn run_chunk<'c, T: Owner, R, M: Fn(usize) -> T::Context<'c>>(
 /// The data that all chunks share.
 pub(super) struct Ticks<'a, T: Owner, C, R, M> {
     pub(super) calls: &'a Calls<'a, C, R, M>,
-    /// How many chunks have already been run.
-    pub(super) done: usize,
-    /// The time that all threads have taken together, in nanoseconds.
-    pub(super) time: &'a AtomicU64,
     /// The passes that no thread is using.
     pub(super) idle: &'a Mutex<Vec<Pass<T>>>,
     pub(super) shared: SharedByRows<'a, T>,
@@ -192,8 +186,8 @@ where
     T::Message: Send,
     T::Context<'c>: Send,
 {
-    /// Runs the chunks of `buckets` that have not been run yet, on several threads. The first bucket is at the position `first`
-    /// in the order of the states. Appends the contexts of the chunks, in order.
+    /// Runs the chunks of `buckets` on several threads. The first bucket is at the position `first` in the order of the states.
+    /// Appends the contexts of the chunks, in order.
     pub(super) fn run(
         &self,
         first: usize,
@@ -204,7 +198,6 @@ where
         let (extent, end) = (self.extents[first], self.extents[first + buckets.len()]);
         let rows = end.rows - extent.rows;
         match buckets {
-            _ if end.chunks <= self.done => {}
             _ if rows <= FEW_ROWS => self.with_idle(|pass| {
                 let mut ticked = ticked;
                 for (nth, columns) in (first..).zip(buckets) {
@@ -253,7 +246,7 @@ where
 
     /// Runs the chunks in `first` and in `last`, on two threads if possible.
     fn join(&self, first: Chunks<'_, T>, last: Chunks<'_, T>, contexts: &mut Vec<T::Context<'c>>) {
-        if self.is_done(&first) || self.is_done(&last) {
+        if first.ticked.is_empty() || last.ticked.is_empty() {
             self.run_chunks(first, contexts);
             self.run_chunks(last, contexts);
         } else {
@@ -261,15 +254,7 @@ where
         }
     }
 
-    /// Returns whether all of these chunks have been run. Returns `true` if there are no chunks.
-    fn is_done(&self, chunks: &Chunks<'_, T>) -> bool {
-        chunks.ticked.is_empty() || chunks.number + chunks.ticked.len() <= self.done
-    }
-
     fn run_chunks(&self, chunks: Chunks<'_, T>, contexts: &mut Vec<T::Context<'c>>) {
-        if self.is_done(&chunks) {
-            return;
-        }
         if chunks.ticked.len() > 1 {
             let middle = chunks.ticked.len() / 2;
             let slot = chunks.rows.first + middle * CHUNK;
@@ -279,10 +264,10 @@ where
         self.with_idle(|pass| self.run_chunk(chunks, pass, contexts));
     }
 
-    /// Runs the only chunk in `chunks`, unless it has been run.
+    /// Runs the only chunk in `chunks`, if there is one.
     fn run_chunk(&self, chunks: Chunks<'_, T>, pass: &mut Pass<T>, contexts: &mut Vec<T::Context<'c>>) {
         let Chunks { bucket, number, rows, asleep, revision, due, ticked } = chunks;
-        let Some(ticked) = ticked.first_mut().filter(|_| number >= self.done) else { return };
+        let Some(ticked) = ticked.first_mut() else { return };
         let RowsMut { first, owners, tags, current, ancestors, depth, seats } = rows;
         let noted = NotedColumns { first, tags, current, ancestors, depth, asleep, revision, due };
         let noted = noted.narrow(&(first..first + owners.len()));
@@ -295,16 +280,13 @@ where
         }
     }
 
-    /// Calls `act` with a pass that no thread is using, and adds the time that `act` takes. One pass for each thread is not
-    /// enough: while a callback waits for rayon, its thread may run another chunk.
+    /// Calls `act` with a pass that no thread is using. One pass for each thread is not enough: while a callback waits for rayon,
+    /// its thread may run another chunk.
     fn with_idle(&self, act: impl FnOnce(&mut Pass<T>)) {
-        let start = Instant::now();
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let mut pass = idle().pop().unwrap_or_else(Pass::new);
         act(&mut pass);
         idle().push(pass);
-        let nanoseconds = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        self.time.fetch_add(nanoseconds, Ordering::Relaxed);
     }
 }
 

@@ -1,7 +1,8 @@
-//! A tick on several threads, if they save time.
+//! A tick on several threads, if this is faster.
 //!
-//! - `alone` runs chunks on the calling thread, and decides when several threads are worth it.
-//! - `chunks` runs the other chunks, each on one thread.
+//! - [`Pace`] decides by measuring whether several threads are faster.
+//! - `alone` runs the chunks on the calling thread.
+//! - `chunks` runs the chunks on several threads.
 //! - `plan` decides which buckets have their rows moved by one thread, and which by several threads.
 //! - `arrivals` moves the rows into their new buckets.
 //!
@@ -17,10 +18,9 @@ mod plan;
 use std::mem;
 use std::ops::Range;
 use std::sync::Mutex;
-use std::sync::atomic::AtomicU64;
-use std::time::Duration;
+use std::time::Instant;
 
-use self::alone::{Alone, Pace, run_alone};
+use self::alone::{Alone, run_alone};
 use self::arrivals::{Group, hand_out_together, take_up_all};
 use self::chunks::{Calls, Extent, Sleepers, Ticked, Ticks, start_of};
 use self::plan::{Job, Jobs};
@@ -28,15 +28,25 @@ use super::Batch;
 use super::chunk::pass::Pass;
 use super::known::key::Places;
 use super::known::panics::FirstPanic;
+use super::known::slots::CHUNK;
 use super::known::states::States;
 use super::rows::chunk::{Chunk, PassPart};
 use super::rows::columns::Columns;
 use super::rows::gaps::{Gaps, close};
 use super::rows::store::Store;
 use crate::owner::Owner;
+use crate::pace::Pace;
 
 /// If the tail has at most this many rows, a single thread closes the gaps.
 const FEW_GAPS: usize = 2048;
+
+/// With fewer rows, the calling thread runs a tick alone. Debug builds use several threads as soon as they can, so that tests
+/// cover them; they do not measure.
+const LEAST_ROWS: usize = if cfg!(debug_assertions) { 3 } else { CHUNK / 2 + 1 };
+
+/// The places in [`Workers::paces`].
+const UPDATES: usize = 0;
+const MESSAGES: usize = 1;
 
 /// Buffers that a parallel tick keeps for the next one, so that nothing is allocated.
 pub(super) struct Workers<T: Owner> {
@@ -50,8 +60,8 @@ pub(super) struct Workers<T: Owner> {
     line: Vec<Columns<T>>,
     jobs: Jobs,
     groups: Vec<Group<T>>,
-    /// The average seconds for a row in the previous tick, if it is known.
-    pace: Option<f64>,
+    /// Whether several threads are faster for updates, and for messages.
+    paces: [Pace; 2],
 }
 
 impl<T: Owner> Workers<T> {
@@ -63,8 +73,13 @@ impl<T: Owner> Workers<T> {
             line: Vec::new(),
             jobs: Jobs::default(),
             groups: Vec::new(),
-            pace: None,
+            paces: [Pace::default(); 2],
         }
+    }
+
+    /// Returns how many rows take part in the tick.
+    fn rows(&self) -> usize {
+        self.extents.last().map_or(0, |extent| extent.rows)
     }
 
     /// Counts the rows and chunks of the buckets, and makes room for the outcomes of the chunks.
@@ -86,8 +101,9 @@ impl<T: Owner> Workers<T> {
 }
 
 impl<T: Owner> Batch<T> {
-    /// Runs one tick for every owner, as [`update`](Self::update) does, on the threads of rayon's current pool, or on the calling
-    /// thread if others would not save time.
+    /// Runs one tick for every owner, as [`update`](Self::update) does, on the threads of rayon's current pool, if this is faster.
+    /// This is measured: of at least 264 ticks, four on the calling thread alone and four on all threads. A tick of at most 1024
+    /// owners that are awake always runs on the calling thread.
     ///
     /// A chunk is a group of at most 2048 owners in the same state. `make` creates a context for each chunk, from the number of
     /// the chunk. So each chunk can have its own list of commands, or its own random numbers. The contexts are returned in the
@@ -149,14 +165,14 @@ impl<T: Owner> Batch<T> {
         } else {
             Sleepers::AreLeftOut
         };
-        self.par_do(sleepers, first, Pass::run, make).0
+        self.par_do(UPDATES, sleepers, first, Pass::run, make).0
     }
 
     /// Offers a message to every owner's machine, on the threads of rayon's current pool. Returns how many machines handled the
     /// message, and the contexts.
     ///
     /// As with [`broadcast`](Self::broadcast), sleeping owners are included. Each chunk gets its own context, and several threads
-    /// are used only if they save time, as in [`par_update`](Self::par_update).
+    /// are used only if this is faster, which is measured as in [`par_update`](Self::par_update).
     ///
     /// # Panics
     ///
@@ -206,10 +222,7 @@ impl<T: Owner> Batch<T> {
         let offer = |pass: &mut Pass<T>, chunk: &mut Chunk<'_, T>, cx: &mut T::Context<'c>| {
             pass.offer(message, chunk, cx);
         };
-        // Offering a message may take longer than an update, so its time does not count for the pace of updates.
-        let pace = self.workers.pace.take();
-        let (contexts, handled) = self.par_do(Sleepers::TakePart, None, offer, make);
-        self.workers.pace = pace;
+        let (contexts, handled) = self.par_do(MESSAGES, Sleepers::TakePart, None, offer, make);
         (handled, contexts)
     }
 
@@ -224,10 +237,11 @@ impl<T: Owner> Batch<T> {
         Some(first)
     }
 
-    /// Calls `act` for each chunk of owners on the threads of the pool, and then moves the owners that have changed. Returns
-    /// the contexts, and how many owners have handled a message.
+    /// Calls `act` for each chunk of owners, and then moves the owners that have changed. Does this on the threads of the pool if
+    /// the pace of these calls says that it is faster. Returns the contexts, and how many owners have handled a message.
     fn par_do<'c>(
         &mut self,
+        pace: usize,
         sleepers: Sleepers,
         first: Option<T::Context<'c>>,
         act: impl Fn(&mut Pass<T>, &mut Chunk<'_, T>, &mut T::Context<'c>) + Sync,
@@ -238,28 +252,50 @@ impl<T: Owner> Batch<T> {
         T::Message: Send,
         T::Context<'c>: Send,
     {
+        self.workers.measure(&self.store, sleepers);
+        let calls = Calls { act: &act, make: &make, first: Mutex::new(first), sleepers };
+        let rows = self.workers.rows();
+        if rows < LEAST_ROWS || rayon::current_num_threads() == 1 {
+            return self.do_all(&calls, false);
+        }
+        if cfg!(debug_assertions) {
+            return self.do_all(&calls, true);
+        }
+        let (start, mut measured) = (Instant::now(), self.workers.paces[pace]);
+        let result = measured.run(rows, || start.elapsed().as_secs_f64(), |on_all| self.do_all(&calls, on_all));
+        self.workers.paces[pace] = measured;
+        result
+    }
+
+    /// Does what [`par_do`](Self::par_do) does, on the calling thread or on all threads.
+    fn do_all<'c, R, M>(
+        &mut self,
+        calls: &Calls<'_, T::Context<'c>, R, M>,
+        on_all: bool,
+    ) -> (Vec<T::Context<'c>>, usize)
+    where
+        R: Fn(&mut Pass<T>, &mut Chunk<'_, T>, &mut T::Context<'c>) + Sync,
+        M: Fn(usize) -> T::Context<'c> + Sync,
+        T: Send,
+        T::Message: Send,
+        T::Context<'c>: Send,
+    {
         let Self { store, pass, workers } = self;
         let mut panic = FirstPanic::new();
-        workers.measure(store, sleepers);
-        let all = workers.extents.last().copied().unwrap_or_default();
-        let chunks = all.chunks;
+        let chunks = workers.extents.last().map_or(0, |extent| extent.chunks);
         let mut contexts = Vec::with_capacity(chunks);
-        let calls = Calls { act: &act, make: &make, first: Mutex::new(first), sleepers };
-        let mut pace = Pace::new(all, workers.pace);
-        let alone = run_alone(&calls, store, pass, workers, &mut pace, &mut contexts);
-        let Alone { chunks: done, has_kept, mut handled } = alone;
-        let time = AtomicU64::new(0);
-        if done < chunks {
+        let Alone { has_kept, mut handled } = if on_all {
             in_line(store, &mut workers.line, &mut panic, |store, line| {
                 let (idle, extents) = (&workers.idle, &workers.extents);
-                let (shared, global) = (store.shared(), &store.global);
-                let ticks = Ticks { calls: &calls, done, time: &time, idle, shared, global, extents };
+                let ticks = Ticks { calls, idle, shared: store.shared(), global: &store.global, extents };
                 ticks.run(0, line, &mut workers.ticked[..chunks], &mut contexts);
             });
-        }
-        workers.pace = pace.end(Duration::from_nanos(time.into_inner()));
+            Alone { has_kept: true, handled: 0 }
+        } else {
+            run_alone(calls, store, pass, workers, &mut contexts)
+        };
         store.forget_due();
-        if done < chunks || has_kept {
+        if has_kept {
             move_all(store, workers, &mut panic);
             let ticked = workers.ticked[..chunks].iter_mut().filter(|ticked| ticked.has_outcome);
             handled += ticked.map(|ticked| ticked.clear(&mut panic)).sum::<usize>();
