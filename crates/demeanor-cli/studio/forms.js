@@ -155,6 +155,15 @@ export class Forms {
         ];
     }
 
+    /** Tells why an edit cannot be made, a moment after it was typed, unless other text is typed meanwhile. */
+    #check(field, error, edit) {
+        return later(150, async () => {
+            const typed = field.value;
+            const why = typed.trim() ? await whyNot(this.attempt(edit())) : null;
+            if (field.value === typed) tell(field, error, why);
+        });
+    }
+
     /** Adds a state, by name. */
     addState(states, around, choose) {
         const error = this.#error();
@@ -162,7 +171,7 @@ export class Forms {
         const inside = make("select", { "data-keep": "new state inside" }, places(states).map(([value, label]) => make("option", { value }, label)));
         inside.value = around ? place(around, 0) : "";
         const edit = () => ({ act: "add_state", name: name.value.trim(), ...placed(inside.value) });
-        name.addEventListener("input", later(150, async () => tell(name, error, name.value.trim() ? await whyNot(this.attempt(edit())) : null)));
+        name.addEventListener("input", this.#check(name, error, edit));
         const submit = event => {
             event.preventDefault();
             const added = name.value.trim();
@@ -249,7 +258,7 @@ export class Forms {
         const edit = () => ({ act: "add_exit", state: state.name, to: to.value.trim() });
         to.addEventListener("focus", () => this.#complete(to, "states"));
         to.addEventListener("input", () => this.#complete(to, "states"));
-        to.addEventListener("input", later(150, async () => tell(to, error, to.value.trim() ? await whyNot(this.attempt(edit())) : null)));
+        to.addEventListener("input", this.#check(to, error, edit));
         const submit = event => {
             event.preventDefault();
             this.#make(edit(), to, error, () => { to.value = ""; return this.chooseNew(state, choose); });
