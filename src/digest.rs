@@ -111,24 +111,38 @@ impl DigestHasher {
 
     fn write_timers<'t, T: Owner>(&mut self, len: usize, timers: impl Iterator<Item = &'t Timer<T>>) {
         self.write_usize(len);
-        for Timer { due, then, .. } in timers {
-            self.write_time(*due);
-            match then {
-                Then::Change(to) => self.write_name(to),
-                Then::Send(_) => self.write_text("message"),
-                Then::Pop => self.write_text("pop"),
-                Then::Repeat(repeat, span) => {
-                    self.write_text("repeat");
-                    self.write_time(repeat.seconds);
-                    self.write_time(*span);
-                }
-                #[cfg(feature = "serde")]
-                Then::Enter => self.write_text("enter"),
-                Then::Note(Note { key, number }) => {
-                    self.write_text("note");
-                    self.write_u32(*key);
-                    self.write_time(*number);
-                }
+        let mut notes = 0_u64;
+        for timer in timers {
+            if timer.then.is_note() {
+                // A sum does not depend on the order of the notes, which depends on where a batch stores them.
+                let mut hasher = Self::new();
+                hasher.write_timer(timer);
+                notes = notes.wrapping_add(hasher.finish());
+            } else {
+                self.write_timer(timer);
+            }
+        }
+        self.write_u64(notes);
+    }
+
+    fn write_timer<T: Owner>(&mut self, Timer { due, scope, then }: &Timer<T>) {
+        self.write_time(*due);
+        self.write_u16(scope.rank());
+        match then {
+            Then::Change(to) => self.write_name(to),
+            Then::Send(_) => self.write_text("message"),
+            Then::Pop => self.write_text("pop"),
+            Then::Repeat(repeat, span) => {
+                self.write_text("repeat");
+                self.write_time(repeat.seconds);
+                self.write_time(*span);
+            }
+            #[cfg(feature = "serde")]
+            Then::Enter => self.write_text("enter"),
+            Then::Note(Note { key, number }) => {
+                self.write_text("note");
+                self.write_u32(*key);
+                self.write_time(*number);
             }
         }
     }

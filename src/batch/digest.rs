@@ -17,9 +17,9 @@ impl<T: Owner> Batch<T> {
     ///
     /// `owner` adds the data of an owner to the hash, usually by [`Hash`](std::hash::Hash). For each key, the batch adds the
     /// names of the active states, of the previous state, of the states on the stack and of the states that history remembers;
-    /// whether and when the active states were entered; the times on the stack; the timers; and whether the owner is asleep and
-    /// until when. Two states with the same name count as the same state. The data of owned states, the messages of timers and
-    /// the global state do not count.
+    /// whether and when the active states were entered; the times on the stack; the timers, and which state ends each of them; and
+    /// whether the owner is asleep and until when. Two states with the same name count as the same state. The data of owned
+    /// states, the messages of timers and the global state do not count.
     ///
     /// The digest depends neither on addresses, nor on the order of rows, nor on the platform, as long as it is little-endian.
     /// So the two sides of a network game can compare their digests. The digest may change with a new version of this crate.

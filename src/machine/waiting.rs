@@ -110,7 +110,7 @@ impl Scope {
 
     /// Returns the rank of the scope. A change ends all scopes whose rank is at least a certain number, so scopes with a higher
     /// rank do not outlast those with a lower rank.
-    fn rank(self) -> u16 {
+    pub(crate) fn rank(self) -> u16 {
         match self {
             Self::Machine => 0,
             Self::State(depth) => u16::from(depth) + 1,

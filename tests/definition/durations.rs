@@ -1,6 +1,8 @@
 //! Durations in ticks, drawn ones, and those that the game says.
 #![cfg(feature = "definition")]
 
+use std::hash::Hasher;
+
 use demeanor::definition::{Definition, Outline, Vocabulary};
 use demeanor::{Batch, Fsm, NextWake, State, StateMachine};
 use proptest::prelude::*;
@@ -271,5 +273,29 @@ proptest! {
             prop_assert_eq!(batch.state_of(key), machine.current());
         }
         prop_assert_eq!(tick.to_bits(), turn.to_bits());
+    }
+}
+
+/// Rule 28. Where a batch stores a number that a state keeps about an owner depends on how the owner is updated.
+#[test]
+fn the_digest_does_not_depend_on_where_the_numbers_of_states_are_stored() {
+    let definition = definition(
+        "initial = 'walk'\n\
+         [states.walk]\ninitial = 'step'\nexits = [{ to = 'rest', when = 'chance_per_second(0.02)', cooldown = 3 }]\n\
+         [states.step]\nparent = 'walk'\nexits = [{ to = 'look', after = '0.2 s .. 0.7 s' }]\n\
+         [states.look]\nparent = 'walk'\nexits = [{ to = 'step', after = 0.5 }]\n\
+         [states.rest]\nexits = [{ to = 'walk', after = 1, cooldown = '2 s .. 4 s' }]",
+    );
+    let mut batch = Batch::new();
+    for luck in 0..20 {
+        batch.spawn(guard_with(luck), definition.initial(), &mut 0.0);
+    }
+    let mut in_key_order = batch.clone();
+    let digest = |batch: &Batch<Guard>| batch.digest(|guard, hasher| hasher.write_u32(guard.luck));
+    for tick in 1..400 {
+        let now = f64::from(tick) / RATE;
+        batch.update(&mut { now });
+        in_key_order.update_in_key_order(&mut { now });
+        assert_eq!(digest(&batch), digest(&in_key_order), "in tick {tick}");
     }
 }
