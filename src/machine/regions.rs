@@ -87,7 +87,7 @@ impl<T: Owner> Regions<T> {
         for _ in 0..count {
             list.push(Region { seat: Seat::empty(), made: 0, kept: usize::MAX, spare: None });
         }
-        Self { stamp: OPENED.fetch_add(1, Ordering::Relaxed), list }
+        Self { stamp: new_stamp(), list }
     }
 
     pub(crate) fn seats(&self) -> impl Iterator<Item = &Seat<T>> {
@@ -106,9 +106,22 @@ impl<T: Owner> Regions<T> {
 impl<T: Owner> Clone for Regions<T> {
     fn clone(&self) -> Self {
         let mut clone = Self::new(self.list.len());
-        clone.seats_mut().zip(self.seats()).for_each(|(to, seat)| to.clone_from(seat));
+        clone.clone_from(self);
         clone
     }
+
+    fn clone_from(&mut self, source: &Self) {
+        if self.list.len() != source.list.len() {
+            *self = Self::new(source.list.len());
+        }
+        self.stamp = new_stamp();
+        self.seats_mut().zip(source.seats()).for_each(|(to, seat)| to.clone_from(seat));
+    }
+}
+
+/// Returns a number that no other open regions have.
+fn new_stamp() -> usize {
+    OPENED.fetch_add(1, Ordering::Relaxed)
 }
 
 impl<T: Owner> Outer<T> {

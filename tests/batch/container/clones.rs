@@ -66,6 +66,10 @@ struct Jump;
 pub(super) struct Hill;
 pub(super) struct Rest;
 pub(super) struct Look;
+/// One part of the goats leads, another trails.
+struct Herd;
+struct Lead;
+struct Trail;
 
 #[derive(Clone)]
 pub(super) struct Follow(pub(super) u32);
@@ -101,6 +105,24 @@ states! {
     Look {
         fn parent(&self) -> Option<StateRef<Goat>> {
             Some((&Hill).into())
+        }
+    }
+    Herd {
+        fn regions(&self) -> Vec<StateRef<Goat>> {
+            vec![(&Lead).into(), (&Trail).into()]
+        }
+    }
+    Lead {
+        fn parent(&self) -> Option<StateRef<Goat>> {
+            Some((&Herd).into())
+        }
+    }
+    Trail {
+        fn parent(&self) -> Option<StateRef<Goat>> {
+            Some((&Herd).into())
+        }
+        fn region(&self) -> usize {
+            1
         }
     }
     Follow {
@@ -262,7 +284,15 @@ fn cloning_into_a_batch_that_has_the_room_allocates_nothing() {
             waiting.change_state_after(key, 5.0 + f64::from(nth), &Climb, &mut 1.0);
         }
     }
-    for batch in [&mut flat, &mut nested, &mut owned, &mut stacked, &mut waiting] {
+    let mut split = goats(20);
+    for (nth, key) in split.keys().collect::<Vec<_>>().into_iter().enumerate() {
+        split.change_state(key, &Herd, &mut 1.0);
+        split.change_state_after(key, 5.0, &Trail, &mut 1.0);
+        if nth % 2 == 0 {
+            split.push_state(key, &Jump, &mut 2.0);
+        }
+    }
+    for batch in [&mut flat, &mut nested, &mut owned, &mut stacked, &mut waiting, &mut split] {
         let mut target = Batch::new();
         target.clone_from(batch);
         assert_eq!(measure(|| target.clone_from(batch)).count_total, 0);
