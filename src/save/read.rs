@@ -286,12 +286,14 @@ impl<'b, T: Owner> Reader<'b, T> {
         }
         let mut regions = Regions::new(of.regions().len().min(MOST_REGIONS));
         for (nth, &number) in numbers.iter().enumerate() {
-            let at = number.checked_sub(1).and_then(|nth| self.states.get_mut(nth as usize));
-            let Some(SavedState::Region(saved)) = at else {
-                return Err(LoadError::damaged(format_args!("state {number}"), "it is no region"));
+            let place = (number as usize).wrapping_sub(1);
+            let Some(SavedState::Region(saved)) = self.states.get_mut(place) else {
+                let why = "it is no region, or it has been read already";
+                return Err(LoadError::damaged(format_args!("state {number}"), why));
             };
-            // The entry is taken out, so that no region is read twice, or within itself.
             let saved = mem::take(saved);
+            // The entry is replaced, so that no region is read twice, or within itself.
+            self.states[place] = SavedState::Name(String::new());
             let seat = self.seat_in(Some((of, nth)), &saved)?;
             if let Some(region) = regions.seats_mut().nth(nth) {
                 *region = seat;

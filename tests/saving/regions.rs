@@ -310,10 +310,17 @@ fn what_no_machine_with_regions_can_be_is_refused() {
     };
     let mut content = whole();
     regions(&mut content, 99);
-    assert_eq!(load(content), "state 99: it is no region");
+    assert_eq!(load(content), "state 99: it is no region, or it has been read already");
     let mut content = whole();
     regions(&mut content, 1);
-    assert_eq!(load(content), "state 1: it is no region");
+    assert_eq!(load(content), "state 1: it is no region, or it has been read already");
+    // The same region twice, on a machine with two of them.
+    let mut content = saved(&StateMachine::new(&LOOSE)).content;
+    let Some(timer) = content.machine.more.timers.last_mut() else { panic!("the regions are there") };
+    let SavedThen::Regions(numbers) = &mut timer.then else { panic!("the regions come last") };
+    let last = numbers[1];
+    numbers.push(last);
+    assert_eq!(load(content), format!("state {last}: it is no region, or it has been read already"));
     let mut content = whole();
     let region = content.states.iter().position(|state| matches!(state, SavedState::Region(_))).unwrap();
     content.machine.current = u32::try_from(region).unwrap() + 1;
