@@ -2,7 +2,8 @@
 #![cfg(feature = "std")]
 
 use std::borrow::Cow;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
 use crate::flock::{Drink, Graze, Sheep, Sleep, Startle, World, flock};
@@ -158,6 +159,23 @@ fn a_journal_that_is_exchanged_in_place_has_the_right_names() {
     assert_eq!(journal.entries().map(|entry| told(&entry, &keys)).collect::<Vec<_>>(), world.told);
 }
 
+thread_local! {
+    /// How often the name of `Shy` panics.
+    static SHY: Cell<u32> = const { Cell::new(0) };
+}
+
+struct Shy;
+
+impl State<Sheep> for Shy {
+    fn name(&self) -> Cow<'_, str> {
+        if let Some(left) = SHY.get().checked_sub(1) {
+            SHY.set(left);
+            resume_unwind(Box::new("shy"));
+        }
+        "Shy".into()
+    }
+}
+
 /// Writes its changes down by hand.
 struct Door;
 
@@ -238,6 +256,18 @@ fn names_are_displayed_in_one_line_and_none_as_if_there_were_no_state() {
     let table = house.flow.to_string();
     assert!(!table.contains('\u{1b}') && !table.contains(&long), "{table}");
     assert_eq!(table.matches("\"(no state)\"").count(), 3, "{table}");
+}
+
+/// Rule 29.
+#[test]
+fn a_name_that_has_panicked_is_known_by_the_next_entry() {
+    let (mut batch, keys) = flock(1, 10);
+    // The first call is from `on_change`, and the second from the journal.
+    SHY.set(2);
+    assert!(catch_unwind(AssertUnwindSafe(|| batch.change_state(keys[0], &Shy, &mut World::at(1.0)))).is_err());
+    batch.change_state(keys[0], &Startle, &mut World::at(2.0));
+    let names: Vec<_> = batch.journal().unwrap().entries().map(|entry| (entry.from, entry.to)).collect();
+    assert_eq!(names[..2], [(Some("Graze"), Some("(others)")), (Some("Shy"), Some("Startle"))]);
 }
 
 /// Rule 29.

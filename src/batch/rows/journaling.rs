@@ -114,10 +114,13 @@ impl<T: Owner> Journaling<T> {
             Some(state) => self.symbol_by_name(state, panic),
             None => Symbol::NONE,
         };
-        if self.symbols.len() <= place {
-            self.symbols.resize(place + 1, None);
+        // A name that has panicked may be known the next time.
+        if panic.is_none() {
+            if self.symbols.len() <= place {
+                self.symbols.resize(place + 1, None);
+            }
+            self.symbols[place] = Some(symbol);
         }
-        self.symbols[place] = Some(symbol);
         symbol
     }
 
