@@ -211,19 +211,26 @@ impl<'j, K: Copy + Eq + Hash> Trace<'j, K> {
                     now_in[closed] = TracedOwner { state: None, since: at, after: nth + 1 };
                 }
             }
-            let known = &mut now_in[track];
-            // The end of a change is reported when the owner may already be in another state.
-            let left = entry.from.filter(|_| entry.ended.is_none());
-            if let Some(from) = left.filter(|from| known.state != Some(*from)) {
+            // The end of a change is reported when the owner may already be in another state. A request in the `enter` of an
+            // ancestor may be refused before the owner is in the state that is known.
+            let is_entering = entry.refused.is_some() && now_in[track].state.is_some() && now_in[track].since == at;
+            let left = entry.from.filter(|_| entry.ended.is_none() && !is_entering);
+            if let Some(from) = left.filter(|from| now_in[track].state != Some(*from)) {
+                // A state in a region was not active before the state whose region it is.
+                let outside = numbers.get(&TrackKey { owner: entry.owner, within: None, region: None });
+                let mut tracks = inside.get(&entry.owner).into_iter().flatten().map(|(_, track)| track).chain(outside);
+                let around = tracks.find(|track| entry.within.is_some() && now_in[**track].state == entry.within);
+                let known = [&now_in[track], &now_in[*around.unwrap_or(&track)]];
+                let since = known.map(|traced| traced.since).into_iter().fold(at.min(0), i64::max);
+                let after = known.map(|traced| traced.after).into_iter().fold(0, usize::max);
                 // A journal stores only seven digits of a time in state, so the calculated beginning may be slightly too
                 // early.
-                let earliest = known.since.max(at.min(0));
-                let begin = (at - micros(entry.time_in_state)).clamp(earliest, at);
-                begins.push(Begin { at: begin, after: known.after, track, state: from, within: entry.within });
-                *known = TracedOwner { state: Some(from), since: begin, after: known.after };
+                let begin = (at - micros(entry.time_in_state)).clamp(since, at);
+                begins.push(Begin { at: begin, after, track, state: from, within: entry.within });
+                now_in[track] = TracedOwner { state: Some(from), since: begin, after };
             }
             if moves(&entry) {
-                *known = TracedOwner { state: reached(&entry), since: at, after: nth + 1 };
+                now_in[track] = TracedOwner { state: reached(&entry), since: at, after: nth + 1 };
             }
         }
         // The sort is stable: states that begin at the same time keep the order of the journal.

@@ -104,6 +104,56 @@ fn a_report_names_each_region_with_its_stack_its_timers_and_its_sleep() {
     assert!(stage.machine.report(&stage.actor, 1.0).is_asleep());
 }
 
+/// The names and the slices of the tracks in the trace of a journal that ends at 7 seconds.
+#[cfg(feature = "std")]
+fn tracks(journal: &Journal<&str>) -> (Vec<String>, Vec<Vec<String>>) {
+    let mut trace = Vec::new();
+    journal.trace().until(7.0).write_to(&mut trace).unwrap();
+    let trace: serde_json::Value = serde_json::from_slice(&trace).unwrap();
+    let mut slices: Vec<Vec<String>> = vec![Vec::new(); 4];
+    let mut names = Vec::new();
+    for event in trace["traceEvents"].as_array().unwrap() {
+        let nth = usize::try_from(event["tid"].as_u64().unwrap()).unwrap() - 1;
+        let seconds = event["ts"].as_u64().unwrap_or(0) / 1_000_000;
+        match event["ph"].as_str().unwrap() {
+            "M" => names.push(event["args"]["name"].as_str().unwrap().to_owned()),
+            "B" => slices[nth].push(format!("{} from {seconds}", event["name"].as_str().unwrap())),
+            _ => {
+                let begun = slices[nth].pop().unwrap();
+                slices[nth].push(format!("{begun} to {seconds}"));
+            }
+        }
+    }
+    (names, slices)
+}
+
+/// The time of a suspended state is paused, so that it does not say when the state was resumed.
+#[cfg(feature = "std")]
+#[test]
+fn a_trace_shows_no_state_of_a_region_while_it_is_suspended() {
+    let mut machine = StateMachine::new(&FIGHT);
+    let (mut actor, mut time) = (Actor::default(), GameTime::new());
+    machine.start(&mut actor, &mut time);
+    let mut journal = Journal::new(100);
+    for what in ["change", "push", "", "pop", "change"] {
+        time.advance(Duration::from_secs(1));
+        let mut steps = Vec::new();
+        let mut recorded = machine.recording(Some(&mut steps));
+        match what {
+            "push" => _ = recorded.push_state(&mut actor, &A, &mut time),
+            "pop" => _ = recorded.pop_state(&mut actor, &mut time),
+            "change" => _ = recorded.change_state(&mut actor, &RUN, &mut time),
+            _ => {}
+        }
+        for step in &steps {
+            journal.note_step("Elsa", step);
+        }
+    }
+    let (_, slices) = tracks(&journal);
+    assert_eq!(slices[0], ["Walk from 0 to 1", "Run from 1 to 2", "Run from 4 to 5", "Run from 5 to 7"]);
+    assert_eq!(slices[1], ["Fight from 0 to 2", "A from 2 to 4", "Fight from 4 to 7"]);
+}
+
 /// Rules 29 and 32.
 #[cfg(feature = "std")]
 #[test]
@@ -138,23 +188,7 @@ fn a_journal_has_the_changes_in_regions_with_the_state_whose_region_it_is() {
     assert_eq!(journal.flow().stays_in("Walk").map(Stays::count), Some(2));
 
     // In a trace, each region has a track of its own, which ends with the state whose region it is.
-    let mut trace = Vec::new();
-    journal.trace().until(7.0).write_to(&mut trace).unwrap();
-    let trace: serde_json::Value = serde_json::from_slice(&trace).unwrap();
-    let mut slices: Vec<Vec<String>> = vec![Vec::new(); 4];
-    let mut names = Vec::new();
-    for event in trace["traceEvents"].as_array().unwrap() {
-        let nth = usize::try_from(event["tid"].as_u64().unwrap()).unwrap() - 1;
-        let seconds = event["ts"].as_u64().unwrap_or(0) / 1_000_000;
-        match event["ph"].as_str().unwrap() {
-            "M" => names.push(event["args"]["name"].as_str().unwrap().to_owned()),
-            "B" => slices[nth].push(format!("{} from {seconds}", event["name"].as_str().unwrap())),
-            _ => {
-                let begun = slices[nth].pop().unwrap();
-                slices[nth].push(format!("{begun} to {seconds}"));
-            }
-        }
-    }
+    let (names, slices) = tracks(&journal);
     let region = |nth: usize, of: &str| format!("\"Elsa\", region {nth} of {of}");
     assert_eq!(names, [region(0, "Fight"), region(1, "Fight"), region(0, "Shoot"), "\"Elsa\"".to_owned()]);
     assert_eq!(slices[0], ["Walk from 0 to 1", "Run from 1 to 4", "Walk from 5 to 6", "Walk from 6 to 7"]);

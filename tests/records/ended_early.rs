@@ -3,10 +3,11 @@
 
 use demeanor::{Change, Flow, Fsm, Journal, Owner, State, StateMachine, StateRef, Step};
 
-/// Whether `Combat` stays, or changes to `Flee` within the call.
+/// Whether `Combat` stays, or changes within the call: to `Barred`, which refuses, or to `Flee`.
 #[derive(Default)]
 struct Guard {
     stays: bool,
+    is_refused: bool,
     told: Flow,
 }
 
@@ -27,13 +28,21 @@ struct Idle;
 struct Combat;
 struct Slash;
 struct Flee;
+struct Barred;
 
 impl State<Guard> for Idle {}
 impl State<Guard> for Flee {}
+impl State<Guard> for Barred {
+    fn can_enter(&self, _: &Guard, _: &Fsm<'_, Guard>, _: &f64) -> bool {
+        false
+    }
+}
 impl State<Guard> for Combat {
     fn enter(&self, guard: &mut Guard, fsm: &mut Fsm<'_, Guard>, now: &mut f64) {
         if guard.stays {
             fsm.stay();
+        } else if guard.is_refused {
+            fsm.change_state_now(guard, &Barred, now);
         } else {
             fsm.change_state_now(guard, &Flee, now);
         }
@@ -115,4 +124,17 @@ fn a_trace_shows_the_state_that_stayed_and_marks_both() {
     let begun: Vec<_> =
         text.lines().filter(|line| line.contains(r#""ph":"B""#) && line.contains(r#""name":"Combat""#)).collect();
     assert_eq!(begun.len(), 2, "once before it was left for Flee, once where it stayed: {text}");
+}
+
+/// The change whose `enter` has requested it goes on.
+#[test]
+fn a_trace_shows_the_target_though_an_enter_on_the_way_was_refused_another_change() {
+    let (mut guard, mut machine, mut steps) = (Guard::default(), StateMachine::new(&Idle), Vec::new());
+    guard.is_refused = true;
+    assert!(machine.recording(Some(&mut steps)).change_state(&mut guard, &Slash, &mut 1.0));
+    let mut text = Vec::new();
+    journal_of(&steps).trace().until(2.0).write_to(&mut text).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    assert!(text.contains("refused by Barred.can_enter"), "{text}");
+    assert_eq!(text.matches(r#""ph":"B""#).count(), 2, "Idle, then Slash: {text}");
 }
