@@ -62,7 +62,8 @@ impl<T: Owner> StateMachine<T> {
 /// A hasher whose result is the same in every process. [`Batch::digest`](crate::Batch::digest) passes one to its caller. A
 /// game that needs a digest of more than a batch creates its own.
 ///
-/// It is `SipHash` 1-3 (Aumasson and Bernstein) with a key that never changes. `usize` and `isize` count as 64 bits.
+/// It is `SipHash` 1-3 (Aumasson and Bernstein) with a key that never changes. `usize` and `isize` count as 64 bits, but not as
+/// the elements of a slice or a vector: [`Hash`](std::hash::Hash) writes these as they are in memory.
 #[derive(Clone)]
 pub struct DigestHasher(SipHasher13);
 
