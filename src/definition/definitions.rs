@@ -108,7 +108,7 @@ impl<T: Owner> Definitions<T> {
     fn new(file: &str, beside: Option<FilesBeside>, text: &str, vocabulary: &Vocabulary<T>) -> Result<Self, Problems> {
         let mut machines = Vec::new();
         let library = vocabulary.library(text, beside.as_ref());
-        for checked in check(file, text, &library, Some(&vocabulary.export()))? {
+        for checked in check(file, text, &library, Some(&vocabulary.words))? {
             let name = checked.outline.machine().unwrap_or_default().to_owned();
             let definition = Definition::of(checked, beside.clone(), vocabulary)?;
             machines.push(LoadedMember { name, definition, is_gone: false });
@@ -219,7 +219,7 @@ impl<T: Owner> Definitions<T> {
 
     fn reload_beside(&mut self, text: &str, beside: Option<FilesBeside>) -> Result<(), Problems> {
         let library = self.vocabulary.library(text, beside.as_ref());
-        let mut all = check(&self.file, text, &library, Some(&self.vocabulary.export()))?;
+        let mut all = check(&self.file, text, &library, Some(&self.vocabulary.words))?;
         let name_of = |outline: &super::Outline| outline.machine().unwrap_or_default().to_owned();
         // All machines are built before any of them is replaced, so that a mistake in one of them changes nothing.
         let mut kept = Vec::new();

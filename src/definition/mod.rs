@@ -250,7 +250,7 @@ impl<T: Owner> Definition<T> {
 
     fn new(file: &str, beside: Option<FilesBeside>, text: &str, vocabulary: &Vocabulary<T>) -> Result<Self, Problems> {
         let library = vocabulary.library(text, beside.as_ref());
-        let checked = check(file, text, &library, Some(&vocabulary.export()))?;
+        let checked = check(file, text, &library, Some(&vocabulary.words))?;
         let definition = Self::of(first(checked), beside, vocabulary)?;
         warn_of(&definition.outline());
         Ok(definition)
@@ -317,9 +317,8 @@ impl<T: Owner> Definition<T> {
             (loaded.outline.file().to_owned(), loaded.outline.machine().map(ToOwned::to_owned))
         };
         let library = self.inner.vocabulary.library(text, beside);
-        let words = self.inner.vocabulary.export();
         loop {
-            let checked = check(&file, text, &library, Some(&words))?;
+            let checked = check(&file, text, &library, Some(&self.inner.vocabulary.words))?;
             let checked = match &machine {
                 None => first(checked),
                 Some(name) => named(checked, name, &file, text)?,

@@ -71,6 +71,7 @@ impl<T: Owner> Vocabulary<T> {
 
     fn with_field(mut self, message: &str, name: String, field: Field<T>) -> Self {
         let name = word(name);
+        self.words.message_fields.entry(message.to_owned()).or_default().insert(name.clone(), field.kind());
         if self.fields.entry(message.to_owned()).or_default().insert(name.clone(), field).is_some() {
             self.repeated.insert(Repeated::Word(WordKind::Field, format!("{message}.{name}")));
         }

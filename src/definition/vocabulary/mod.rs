@@ -117,21 +117,18 @@ pub(crate) mod scripting;
 /// # Ok::<(), demeanor::definition::Problems>(())
 /// ```
 pub struct Vocabulary<T: Owner> {
+    /// Everything that a file can know of the words, without the code behind them.
+    pub(crate) words: Words,
     pub(crate) values: BTreeMap<String, Value<T>>,
-    behaviors: BTreeMap<String, Behaviour<Make<T>>>,
+    behaviors: BTreeMap<String, Make<T>>,
     messages: BTreeMap<String, MessageKind<T>>,
-    actions: BTreeMap<String, VocabularyAction<T>>,
+    actions: BTreeMap<String, ActionFn<T>>,
     /// The functions that write values for exits and scripts, by the name of the value. A flag is 1 or 0.
     pub(crate) setters: BTreeMap<String, Setter<T>>,
     /// The fields of the messages.
     fields: messages::Fields<T>,
-    /// The descriptions of words, by the name of the word.
-    descriptions: BTreeMap<String, String>,
-    /// The ranges of values, by the name of the value: the least and the greatest number.
-    ranges: BTreeMap<String, (f64, f64)>,
     /// Draws random numbers for conditions and durations.
     pub(crate) random: Option<Random<T>>,
-    ticks_per_second: Option<f64>,
     /// The words that have been registered more than once. If there are any, no definition can be loaded.
     pub(crate) repeated: BTreeSet<Repeated>,
     #[cfg(feature = "script")]
@@ -148,37 +145,22 @@ pub(crate) enum Repeated {
     Random,
 }
 
-/// An action, and whether a file gives it a number.
-struct VocabularyAction<T: Owner> {
-    run: ActionFn<T>,
-    argument: Option<ValueKind>,
-}
-
 /// Creates the state in code that implements a behavior, from the parameters in a file.
 type Make<T> = Arc<dyn Fn(Option<Params<'_>>, &FileStates<T>) -> Result<StateRef<T>, toml::de::Error> + Send + Sync>;
-
-#[derive(Clone)]
-struct Behaviour<M> {
-    /// The JSON Schema of the parameters. `None` for a behavior without parameters.
-    schema: Option<serde_json::Value>,
-    make: M,
-}
 
 impl<T: Owner> Vocabulary<T> {
     /// Creates a vocabulary without words.
     #[must_use]
     pub fn new() -> Self {
         Self {
+            words: Words { scripts: cfg!(feature = "script"), ..Words::default() },
             values: BTreeMap::new(),
             behaviors: BTreeMap::new(),
             messages: BTreeMap::new(),
             actions: BTreeMap::new(),
             setters: BTreeMap::new(),
             fields: BTreeMap::new(),
-            descriptions: BTreeMap::new(),
-            ranges: BTreeMap::new(),
             random: None,
-            ticks_per_second: None,
             repeated: BTreeSet::new(),
             #[cfg(feature = "script")]
             scripts: scripting::Scripts::default(),
@@ -225,7 +207,7 @@ impl<T: Owner> Vocabulary<T> {
         S: Fn(&mut T, f64) + Send + Sync + 'static,
     {
         let name = name.into();
-        self.setters.insert(name.clone(), Arc::new(set));
+        self.add_setter(&name, Arc::new(set));
         self.value(name, get)
     }
 
@@ -241,7 +223,7 @@ impl<T: Owner> Vocabulary<T> {
         S: Fn(&mut T, bool) + Send + Sync + 'static,
     {
         let name = name.into();
-        self.setters.insert(name.clone(), Arc::new(move |owner, number| set(owner, number != 0.0)));
+        self.add_setter(&name, Arc::new(move |owner, number| set(owner, number != 0.0)));
         self.flag(name, get)
     }
 
@@ -286,8 +268,7 @@ impl<T: Owner> Vocabulary<T> {
     where
         F: Fn(&mut T, &mut T::Context<'_>) + Send + Sync + 'static,
     {
-        let run: ActionFn<T> = Arc::new(move |owner, _, cx| act(owner, cx));
-        self.with_action(name.into(), VocabularyAction { run, argument: None })
+        self.with_action(name.into(), None, Arc::new(move |owner, _, cx| act(owner, cx)))
     }
 
     /// Like [`action`](Self::action), for an action that gets a number: `do = { spawn = 3 }`.
@@ -296,8 +277,7 @@ impl<T: Owner> Vocabulary<T> {
     where
         F: Fn(&mut T, f64, &mut T::Context<'_>) + Send + Sync + 'static,
     {
-        let run: ActionFn<T> = Arc::new(act);
-        self.with_action(name.into(), VocabularyAction { run, argument: Some(ValueKind::Number) })
+        self.with_action(name.into(), Some(ValueKind::Number), Arc::new(act))
     }
 
     /// Adds a behavior whose code is not available: `state` takes its place. The parameters in a file are checked against
@@ -322,8 +302,7 @@ impl<T: Owner> Vocabulary<T> {
     where
         F: Fn(&T::Message) -> bool + Send + Sync + 'static,
     {
-        let is: MessageKind<T> = Arc::new(is);
-        self.with_word(WordKind::Message, name.into(), is, |vocabulary| &mut vocabulary.messages)
+        self.with_message(name.into(), Arc::new(is))
     }
 
     /// Sets how many times a second the game updates its owners, for durations in ticks such as `after = "10 ticks"`. If a file
@@ -354,7 +333,7 @@ impl<T: Owner> Vocabulary<T> {
     #[must_use]
     pub fn ticks_per_second(mut self, rate: f64) -> Self {
         assert!(rate.is_finite() && rate > 0.0, "a game cannot have {rate} ticks in a second");
-        self.ticks_per_second = Some(rate);
+        self.words.ticks_per_second = Some(rate);
         self
     }
 
@@ -371,6 +350,7 @@ impl<T: Owner> Vocabulary<T> {
         if self.random.replace(Arc::new(draw)).is_some() {
             self.repeated.insert(Repeated::Random);
         }
+        self.words.random = true;
         self
     }
 
@@ -391,7 +371,7 @@ impl<T: Owner> Vocabulary<T> {
     /// ```
     #[must_use]
     pub fn describe(mut self, name: impl Into<String>, text: impl Into<String>) -> Self {
-        self.descriptions.insert(name.into(), text.into());
+        self.words.descriptions.insert(name.into(), text.into());
         self
     }
 
@@ -413,48 +393,14 @@ impl<T: Owner> Vocabulary<T> {
     /// ```
     #[must_use]
     pub fn range(mut self, name: impl Into<String>, range: RangeInclusive<f64>) -> Self {
-        self.ranges.insert(name.into(), range.into_inner());
+        self.words.ranges.insert(name.into(), range.into_inner());
         self
     }
 
     /// Returns the words without the code behind them, for tools.
     #[must_use]
     pub fn export(&self) -> Words {
-        let mut words = Words {
-            descriptions: self.descriptions.clone(),
-            ranges: self.ranges.clone(),
-            random: self.random.is_some(),
-            ticks_per_second: self.ticks_per_second,
-            ..Words::default()
-        };
-        // The words are inserted one by one. `collect` includes a sort, which would be compiled for each type of owner.
-        for (name, value) in &self.values {
-            words.values.insert(name.clone(), value.kind());
-        }
-        for (name, made) in &self.behaviors {
-            words.behaviors.insert(name.clone(), made.schema.clone());
-        }
-        for name in self.messages.keys() {
-            words.messages.insert(name.clone());
-        }
-        for (name, action) in &self.actions {
-            words.actions.insert(name.clone(), action.argument);
-        }
-        for name in self.setters.keys() {
-            words.fields.insert(name.clone());
-        }
-        for (message, fields) in &self.fields {
-            let kinds = words.message_fields.entry(message.clone()).or_default();
-            for (name, field) in fields {
-                kinds.insert(name.clone(), field.kind());
-            }
-        }
-        #[cfg(feature = "script")]
-        {
-            words.scripts = true;
-            words.script_files = self.scripts.texts.keys().cloned().collect();
-        }
-        words
+        self.words.clone()
     }
 
     /// Returns the files that a definition's text links to, and its scripts.
@@ -484,17 +430,30 @@ impl<T: Owner> Vocabulary<T> {
         self
     }
 
-    fn with_action(self, name: String, action: VocabularyAction<T>) -> Self {
-        self.with_word(WordKind::Action, name, action, |vocabulary| &mut vocabulary.actions)
+    fn with_action(mut self, name: String, argument: Option<ValueKind>, run: ActionFn<T>) -> Self {
+        self.words.actions.insert(name.clone(), argument);
+        self.with_word(WordKind::Action, name, run, |vocabulary| &mut vocabulary.actions)
     }
 
-    fn with_behavior(self, name: String, schema: Option<serde_json::Value>, make: Make<T>) -> Self {
-        let behavior = Behaviour { schema, make };
-        self.with_word(WordKind::Behaviour, name, behavior, |vocabulary| &mut vocabulary.behaviors)
+    fn with_behavior(mut self, name: String, schema: Option<serde_json::Value>, make: Make<T>) -> Self {
+        self.words.behaviors.insert(name.clone(), schema);
+        self.with_word(WordKind::Behaviour, name, make, |vocabulary| &mut vocabulary.behaviors)
     }
 
-    fn with_value(self, name: String, value: Value<T>) -> Self {
-        self.with_word(WordKind::Value, word(name), value, |vocabulary| &mut vocabulary.values)
+    fn with_message(mut self, name: String, is: MessageKind<T>) -> Self {
+        self.words.messages.insert(name.clone());
+        self.with_word(WordKind::Message, name, is, |vocabulary| &mut vocabulary.messages)
+    }
+
+    fn with_value(mut self, name: String, value: Value<T>) -> Self {
+        let name = word(name);
+        self.words.values.insert(name.clone(), value.kind());
+        self.with_word(WordKind::Value, name, value, |vocabulary| &mut vocabulary.values)
+    }
+
+    fn add_setter(&mut self, value: &str, set: Setter<T>) {
+        self.words.fields.insert(value.into());
+        self.setters.insert(value.into(), set);
     }
 
     pub(crate) fn value_of(&self, name: &str) -> Option<Value<T>> {
@@ -506,7 +465,7 @@ impl<T: Owner> Vocabulary<T> {
     }
 
     pub(crate) fn action_of(&self, name: &str) -> Option<ActionFn<T>> {
-        self.actions.get(name).map(|action| Arc::clone(&action.run))
+        self.actions.get(name).cloned()
     }
 
     /// Returns an action that writes a value.
@@ -522,7 +481,7 @@ impl<T: Owner> Vocabulary<T> {
         params: Option<Params<'_>>,
         states: &FileStates<T>,
     ) -> Option<Result<StateRef<T>, toml::de::Error>> {
-        self.behaviors.get(behaviour).map(|behaviour| (behaviour.make)(params, states))
+        self.behaviors.get(behaviour).map(|make| make(params, states))
     }
 }
 
@@ -544,12 +503,6 @@ impl fmt::Display for Repeated {
     }
 }
 
-impl<T: Owner> Clone for VocabularyAction<T> {
-    fn clone(&self) -> Self {
-        Self { run: Arc::clone(&self.run), argument: self.argument }
-    }
-}
-
 impl<T: Owner> Default for Vocabulary<T> {
     fn default() -> Self {
         Self::new()
@@ -559,16 +512,14 @@ impl<T: Owner> Default for Vocabulary<T> {
 impl<T: Owner> Clone for Vocabulary<T> {
     fn clone(&self) -> Self {
         Self {
+            words: self.words.clone(),
             values: self.values.clone(),
             behaviors: self.behaviors.clone(),
             messages: self.messages.clone(),
             actions: self.actions.clone(),
             setters: self.setters.clone(),
             fields: self.fields.clone(),
-            descriptions: self.descriptions.clone(),
-            ranges: self.ranges.clone(),
             random: self.random.clone(),
-            ticks_per_second: self.ticks_per_second,
             repeated: self.repeated.clone(),
             #[cfg(feature = "script")]
             scripts: self.scripts.clone(),
@@ -578,6 +529,6 @@ impl<T: Owner> Clone for Vocabulary<T> {
 
 impl<T: Owner> fmt::Debug for Vocabulary<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Vocabulary").field(&self.export()).finish()
+        f.debug_tuple("Vocabulary").field(&self.words).finish()
     }
 }

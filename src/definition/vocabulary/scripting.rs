@@ -60,6 +60,7 @@ impl<T: Owner> Vocabulary<T> {
     #[must_use]
     pub fn script(mut self, file: impl Into<String>, text: impl Into<String>) -> Self {
         let file = file.into();
+        self.words.script_files.insert(file.clone());
         if self.scripts.texts.insert(file.clone(), text.into()).is_some() {
             self.repeated.insert(Repeated::Script(file));
         }
