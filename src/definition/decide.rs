@@ -1,14 +1,13 @@
 //! Decides which exit is taken. This is the only place for the decision: a tick, a message and an explanation all use it.
 
 mod choose;
-mod recall;
+mod full;
 
 use std::iter;
 use std::ops::Range;
 
 use smallvec::SmallVec;
 
-use self::recall::{active, is_innermost, left_along};
 use super::block::{Block, each};
 use super::choice::Choice;
 use super::graph::{Content, DefinedState, Exit, Graph};
@@ -122,8 +121,8 @@ impl<'g, T: Owner> Decider<'g, T> {
         if self.is_innermost && exit.is_unguarded {
             return (Trial::Taken, self.graph.state(exit.to, &self.state.shared));
         }
-        if exit.leads != Leads::To {
-            return self.try_recalled(exit, owner, fsm, cx, record);
+        if exit.leads != Leads::To || fsm.view().has_elsewhere() {
+            return self.try_full_change(exit, owner, fsm, cx, record);
         }
         let change = AskedChange::of(exit, self, fsm);
         (self.pass(&change, owner, fsm, cx, record), change.to)
@@ -243,13 +242,6 @@ impl<'g, T: Owner> Decider<'g, T> {
             return Trial::AlreadyThere;
         }
         let refused = toward(change.target(), fsm, |fsm| {
-            if let Some(left) = &change.among_regions {
-                let active = active(fsm);
-                let refused = left.iter().find_map(|&at| self.refuses(active[at], at, change.exit, owner, fsm, cx));
-                if refused.is_some() {
-                    return refused;
-                }
-            }
             // The deciding state is asked without a look-up.
             let leaves_own = change.is_own && change.left > 0 && self.graph.has(&self.state.fixed);
             if leaves_own && !self.graph.nodes[self.state.fixed.index].content.can_exit(owner, fsm, cx) {
@@ -396,7 +388,7 @@ impl<'g, T: Owner> Decider<'g, T> {
             let mut passing = 0;
             for lane in each(holding & acted) {
                 let fsm = block.at(lane);
-                match self.pass(&AskedChange::of(exit, self, fsm), &owners[lane], fsm, cx, &mut Unrecorded) {
+                match self.try_change(exit, &owners[lane], fsm, cx, &mut Unrecorded).0 {
                     Trial::Taken => passing |= 1 << lane,
                     Trial::Superseded => staying &= !(1 << lane),
                     _ => {}
@@ -510,7 +502,7 @@ impl<T: Owner> Taken<'_, T> {
     }
 }
 
-/// The change that an exit requests.
+/// The change that an exit requests to the state that it names, while no regions are open.
 struct AskedChange<'e, T: Owner> {
     exit: &'e Exit<T>,
     to: StateRef<T>,
@@ -521,11 +513,8 @@ struct AskedChange<'e, T: Owner> {
     /// Whether the target is already active, so that no change is made. It is `false` if the exit restarts its target, leads to
     /// the deciding state itself, or belongs to the innermost state.
     is_already_there: bool,
-    /// How many states the change leaves, counted from the innermost one. 0 if `among_regions` has them.
+    /// How many states the change leaves, counted from the innermost one.
     left: usize,
-    /// The states that the change leaves while regions are open, in the order in which it leaves them, as indices among the
-    /// active states.
-    among_regions: Option<Box<[usize]>>,
     /// Which states of the exit's route the change enters.
     entered: Range<usize>,
 }
@@ -533,11 +522,7 @@ struct AskedChange<'e, T: Owner> {
 impl<'e, T: Owner> AskedChange<'e, T> {
     fn of(exit: &'e Exit<T>, decider: &Decider<'_, T>, fsm: &Fsm<'_, T>) -> Self {
         let Decider { state, graph, .. } = decider;
-        let view = fsm.view();
-        if view.has_elsewhere() {
-            return Self::among_regions(exit, decider, fsm);
-        }
-        if let ([to], View { current, ancestors: [], .. }) = (&*exit.route, view) {
+        if let ([to], View { current, ancestors: [], .. }) = (&*exit.route, fsm.view()) {
             if state.is(current) {
                 // The most frequent case in tables: from the only active state to a state without parent and initial child. The
                 // result is the same as below.
@@ -549,7 +534,6 @@ impl<'e, T: Owner> AskedChange<'e, T> {
                     is_own: true,
                     is_already_there: false,
                     left: 1,
-                    among_regions: None,
                     entered: 0..1,
                 };
             }
@@ -571,40 +555,7 @@ impl<'e, T: Owner> AskedChange<'e, T> {
             is_own,
             is_already_there,
             left: path.count() - kept,
-            among_regions: None,
             entered: kept..exit.route.len(),
-        }
-    }
-
-    /// Like `of`, for an owner with open regions (rule 32). The change leaves the active states inside the innermost
-    /// state around the target that stays. If that state has regions, it leaves only the active states in the target's region.
-    #[cold]
-    fn among_regions(exit: &'e Exit<T>, decider: &Decider<'_, T>, fsm: &Fsm<'_, T>) -> Self {
-        let Decider { state, graph, .. } = decider;
-        let find = |index| graph.state(index, &state.shared);
-        let active = active(fsm);
-        let is_own = is_innermost(state, &active);
-        // From the view of other regions, the exit is like an exit of a state around them.
-        let is_outer = !is_own || !graph.path_of(state.fixed.index).contains(&exit.to);
-        let is_active = active.iter().any(|active| graph.index_of(active) == Some(exit.to));
-        let is_already_there = is_outer && !exit.restarts && exit.to != state.fixed.index && is_active;
-        let path: Path<T> = graph.path_of(exit.to).into_iter().map(find).collect();
-        let (kept, left) = left_along(&path, exit.above, &active);
-        let first = graph.path_of(exit.to)[kept];
-        let start = exit.route.iter().position(|index| *index == first).unwrap_or(exit.route.len());
-        let count = exit.route[start..].iter().take_while(|index| graph.path_of(**index).contains(&first)).count();
-        let entered = start..start + count;
-        let with_regions = |index: &&usize| !graph.nodes[**index].fixed.regions.is_empty();
-        let innermost = exit.route[entered.clone()].iter().find(with_regions).or(exit.route[entered.clone()].last());
-        Self {
-            exit,
-            to: find(exit.to),
-            innermost: innermost.filter(|innermost| **innermost != exit.to).map(|innermost| find(*innermost)),
-            is_own,
-            is_already_there,
-            left: 0,
-            among_regions: Some(left.into_vec().into()),
-            entered,
         }
     }
 

@@ -514,8 +514,8 @@ impl<'e, T: Owner> Explainer<'e, '_, '_, T> {
             of: of.state.fixed.name.clone(),
             to: match exit.leads {
                 Leads::To | Leads::Push => name(exit.to),
-                leads => in_region_of(&self.state_of(of), self.fsm, |fsm| of.recall(exit, fsm))
-                    .map_or(leads.to_string(), |recalled| recalled.target.to_string()),
+                leads => in_region_of(&self.state_of(of), self.fsm, |fsm| of.full_change(exit, fsm))
+                    .map_or(leads.to_string(), |change| change.target.to_string()),
             },
             on: on.map(str::to_owned),
             verdict,

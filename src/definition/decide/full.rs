@@ -1,5 +1,5 @@
-//! Exits that lead back, or on top of the current state: to the previous state, to the suspended states, to the states that were
-//! active last in a composite.
+//! The changes of exits for which it is not enough to compare two paths: exits that lead back, or on top of the current state, and
+//! all exits while regions are open.
 
 use std::iter;
 
@@ -17,9 +17,9 @@ use crate::machine::transition::regions::Memory;
 use crate::owner::Owner;
 use crate::state::StateRef;
 
-/// The change of an exit that leads back, or on top of the current state, for one owner. The change
-/// follows the rules of the request that the exit makes (rules 9, 15, 16 and 32).
-pub(crate) struct Recalled<T: Owner> {
+/// The change of an exit for one owner, found among all active states and what the machine remembers. It follows the rules of the
+/// request that the exit makes (rules 6, 9, 15, 16 and 32).
+pub(crate) struct FullChange<T: Owner> {
     /// The innermost state that is entered or resumed.
     pub(crate) target: StateRef<T>,
     /// The states that are left, or suspended by a push, innermost first, as indices among the active states.
@@ -29,15 +29,15 @@ pub(crate) struct Recalled<T: Owner> {
 }
 
 /// Some active states, by index.
-pub(super) type Indices = SmallVec<[usize; 8]>;
+type Indices = SmallVec<[usize; 8]>;
 
 /// Returns the active states, outermost first, region by region.
-pub(super) fn active<'f, T: Owner>(fsm: &'f Fsm<'_, T>) -> SmallVec<[&'f StateRef<T>; 8]> {
+fn active<'f, T: Owner>(fsm: &'f Fsm<'_, T>) -> SmallVec<[&'f StateRef<T>; 8]> {
     if fsm.view().has_elsewhere() { fsm.active_states().collect() } else { fsm.path().collect() }
 }
 
 /// Whether a state is active, and no active state lies in it.
-pub(super) fn is_innermost<T: Owner>(state: &DefinedState<T>, active: &[&StateRef<T>]) -> bool {
+fn is_innermost<T: Owner>(state: &DefinedState<T>, active: &[&StateRef<T>]) -> bool {
     let has_inner = |of: &StateRef<T>| active.iter().any(|inner| inner.parent().as_ref() == Some(of));
     active.iter().any(|active| state.is(active) && !has_inner(active))
 }
@@ -52,7 +52,7 @@ fn inside<T: Owner>(of: &StateRef<T>, active: &[&StateRef<T>]) -> Indices {
 /// Returns how many of the first `above` states of a path stay active when a change leads along the path, and which active states
 /// it leaves, innermost first. It leaves the active states inside the last state that stays; if this state has regions, only
 /// the active states in the region of the path.
-pub(super) fn left_along<T: Owner>(path: &[StateRef<T>], above: usize, active: &[&StateRef<T>]) -> (usize, Indices) {
+fn left_along<T: Owner>(path: &[StateRef<T>], above: usize, active: &[&StateRef<T>]) -> (usize, Indices) {
     let kept = path[..above].iter().take_while(|state| active.contains(state)).count();
     let Some(around) = kept.checked_sub(1).map(|last| &path[last]) else {
         return (0, (0..active.len()).rev().collect());
@@ -66,14 +66,15 @@ pub(super) fn left_along<T: Owner>(path: &[StateRef<T>], above: usize, active: &
 
 impl<T: Owner> Decider<'_, T> {
     /// Returns where an exit leads the owner. `None` if there is no such state, or if it cannot be pushed.
-    pub(crate) fn recall(&self, exit: &Exit<T>, fsm: &Fsm<'_, T>) -> Option<Recalled<T>> {
+    pub(crate) fn full_change(&self, exit: &Exit<T>, fsm: &Fsm<'_, T>) -> Option<FullChange<T>> {
         let (view, active) = (fsm.view(), active(fsm));
         let named = || self.graph.state(exit.to, &self.state.shared);
         // A push and a pop concern the states in the region of the deciding state.
         let outermost = view.ancestors.first().unwrap_or(view.current);
         let around = if view.around.is_some() { fsm.path().count() - view.ancestors.len() - 1 } else { 0 };
         let (to, within, memory) = match exit.leads {
-            Leads::To | Leads::Back => {
+            Leads::To => (named(), named(), Memory::new()),
+            Leads::Back => {
                 let previous = fsm.previous()?.clone();
                 (previous.clone(), previous, Memory::new())
             }
@@ -87,11 +88,11 @@ impl<T: Owner> Decider<'_, T> {
                 let is_here = |state: &StateRef<T>| around == 0 || state.region() == outermost.region();
                 entered.get(around).filter(|state| is_around && is_here(state))?;
                 entered.drain(..around);
-                return Self::recalled(entered, (0, around), &Memory::new(), inside(outermost, &active));
+                return Self::along(entered, (0, around), &Memory::new(), inside(outermost, &active));
             }
             Leads::Pop => {
                 let target = fsm.look_back(|rare| Some(rare?.stack.last()?.current.clone()))?;
-                return Some(Recalled { target, left: inside(outermost, &active), entered: Path::new() });
+                return Some(FullChange { target, left: inside(outermost, &active), entered: Path::new() });
             }
             Leads::Resume => {
                 let composite = named();
@@ -102,27 +103,27 @@ impl<T: Owner> Decider<'_, T> {
         let path = descent(&to).ok()?;
         let above = path.iter().position(|state| *state == within).unwrap_or(path.len() - 1);
         let (kept, left) = left_along(&path, above, &active);
-        Self::recalled(path, (kept, 0), &memory, left)
+        Self::along(path, (kept, 0), &memory, left)
     }
 
-    /// Returns where a path leads. The outermost `kept` states of the path stay active, and `around` states lie around it.
-    /// `memory` has the states that were active last in regions.
-    fn recalled(
+    /// Returns the change that leads along a path. The outermost `kept` states of the path stay active, and `around` states lie
+    /// around it. `memory` has the states that were active last in regions.
+    fn along(
         path: Path<T>,
         (kept, around): (usize, usize),
         memory: &Memory<T>,
         left: Indices,
-    ) -> Option<Recalled<T>> {
+    ) -> Option<FullChange<T>> {
         let branch = branch(path, kept, around, memory).ok()?;
         let target = branch.path.last()?.clone();
         let mut entered = branch.into_states();
         entered.drain(..kept);
-        Some(Recalled { target, left, entered })
+        Some(FullChange { target, left, entered })
     }
 
-    /// Returns the result of trying an exit that leads back, or on top of the current state, and the state that it names.
+    /// Returns the result of trying an exit, and the state that it names.
     #[inline(never)]
-    pub(super) fn try_recalled(
+    pub(super) fn try_full_change(
         &self,
         exit: &Exit<T>,
         owner: &T,
@@ -131,11 +132,13 @@ impl<T: Owner> Decider<'_, T> {
         record: &mut impl Record,
     ) -> (Trial, StateRef<T>) {
         let to = self.graph.state(exit.to, &self.state.shared);
-        let Some(Recalled { target, left, entered }) = self.recall(exit, fsm) else { return (Trial::Nowhere, to) };
+        let Some(FullChange { target, left, entered }) = self.full_change(exit, fsm) else {
+            return (Trial::Nowhere, to);
+        };
         let active = active(fsm);
         let is_own = is_innermost(self.state, &active);
         let is_outer = !is_own || fsm.path().all(|around| *around != to);
-        let names_active = matches!(exit.leads, Leads::Push | Leads::Resume) && active.contains(&&to);
+        let names_active = exit.leads.is_named() && active.contains(&&to);
         if names_active && is_outer && !exit.restarts && exit.to != self.state.fixed.index {
             return (Trial::AlreadyThere, to);
         }
