@@ -116,19 +116,3 @@ fn as_tree(mut outline: Outline) -> Outline {
     }
     outline
 }
-
-#[cfg(test)]
-mod tests {
-    use super::Survey;
-
-    #[test]
-    fn states_that_are_each_others_parents_are_a_tree() {
-        let file = "initial = 'a'\n[states.a]\nparent = 'b'\ninitial = 'c'\n[states.b]\nparent = 'c'\n[states.c]\nparent = 'a'\n";
-        let survey = Survey::of("guard.toml", file, None, &|_| None, None);
-        let outline = &survey.outlines()[0];
-        let paths: Vec<_> = outline.states().iter().map(|state| outline.path(state.id()).len()).collect();
-        assert_eq!(paths, [3, 2, 1]);
-        assert_eq!(outline.children(None).len(), 1);
-        assert_eq!(outline.descent(outline.initial()).len(), 1);
-    }
-}

@@ -11,6 +11,7 @@ mod trace;
 mod allocations;
 mod case_files;
 mod conditions;
+mod cursor;
 mod decisions;
 mod durations;
 mod exact_time;

@@ -118,3 +118,15 @@ fn a_parent_is_named_in_the_headers_of_the_states_in_it() {
     assert_eq!(keys[2], ("fight".into(), "aim"));
     assert_eq!(keys.last().unwrap(), &("hunt/aim".into(), "far off"));
 }
+
+#[test]
+fn states_that_are_each_others_parents_are_a_tree() {
+    let file =
+        "initial = 'a'\n[states.a]\nparent = 'b'\ninitial = 'c'\n[states.b]\nparent = 'c'\n[states.c]\nparent = 'a'\n";
+    let survey = Survey::of("guard.toml", file, None, &|_| None, None);
+    let outline = &survey.outlines()[0];
+    let paths: Vec<_> = outline.states().iter().map(|state| outline.path(state.id()).len()).collect();
+    assert_eq!(paths, [3, 2, 1]);
+    assert_eq!(outline.children(None).len(), 1);
+    assert_eq!(outline.descent(outline.initial()).len(), 1);
+}
