@@ -61,7 +61,8 @@ impl<T: Owner> Actions<T> {
     /// read when the change is made.
     pub(crate) fn of_change(self: &Arc<Self>, state: StateRef<T>, message: Option<&T::Message>) -> Action<T> {
         let read = message.filter(|_| self.0.iter().any(|act| act.argument.asks_message()));
-        let read: Option<Vec<_>> = read.map(|message| self.0.iter().map(|act| act.argument.with(message)).collect());
+        let with = |message| self.0.iter().map(|act| act.argument.with(message)).collect();
+        let read: Option<Vec<_>> = read.and_then(with);
         let actions = Arc::clone(self);
         Box::new(move |owner, fsm, cx| {
             actions.run(owner, cx, |nth, owner, cx| {

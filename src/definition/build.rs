@@ -12,7 +12,7 @@ use super::action::{Act, Actions, Hooks};
 use super::choice::{Choice, Ranking};
 use super::closures::MessageKind;
 use super::condition::Condition;
-use super::formula::Formula;
+use super::formula::{Formula, FormulaAtom};
 use super::graph::{Content, Exit, Fixed, Graph, MessageExit, Node, SharedGraph, ToldOnce};
 use super::named::{FileStates, Link};
 use super::opening::{Interval, Opening};
@@ -408,7 +408,7 @@ impl<T: Owner> Builder<'_, T> {
             let run = if *sets { self.vocabulary.setter_of(&name.text) } else { self.vocabulary.action_of(&name.text) };
             let argument = match argument {
                 Some(argument) => Formula::compile(argument, self.vocabulary, self.by_name, message)?,
-                None => Formula::Number(0.0),
+                None => FormulaAtom::Number(0.0).into(),
             };
             Some(Act { run: run?, argument })
         };
@@ -530,8 +530,7 @@ fn first_use(outline: &Outline, repeated: &Repeated) -> Option<Range<usize>> {
     let span = |name: &Name| name.span.clone();
     let uses = outline.states.iter().flat_map(|state| -> Vec<Range<usize>> {
         let ons = state.exits.iter().filter_map(|exit| exit.on.as_ref()).chain(&state.ignores);
-        let whens = state.exits.iter().filter_map(|exit| exit.when.as_deref()).chain(state.enter_when.as_deref());
-        let durations = state.durations();
+        let (whens, durations) = (state.conditions(), state.durations());
         match repeated {
             Repeated::Word(WordKind::Behaviour, name) => {
                 let behaviors = state.behaviors.iter().map(|behavior| &behavior.name);

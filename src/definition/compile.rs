@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::closures::Value;
 use super::condition::{Condition, FAILS, Formulas, HOLDS, Probe, Target, Test};
-use super::formula::Formula;
+use super::formula::{Formula, FormulaAtom};
 use super::graph::Fixed;
 use super::opening::{Cooldown, Interval, KeptTime, Opening};
 use super::record::WrittenTest;
@@ -14,7 +14,7 @@ use super::vocabulary::Vocabulary;
 use crate::format::duration::{Duration, Length};
 use crate::format::expression::{Comparison, Expr, flag_compared};
 use crate::format::name::Name;
-use crate::format::operand::Operand;
+use crate::format::operand::{Atom, Input, Operand};
 use crate::owner::Owner;
 
 impl<T: Owner> Condition<T> {
@@ -103,8 +103,7 @@ impl<T: Owner> Compiler<'_, T> {
             Expr::Not(inner) => return self.emit(inner, no, yes),
             Expr::And(parts) => return parts.iter().rev().fold(yes, |next, part| self.emit(part, next, no)),
             Expr::Or(parts) => return parts.iter().rev().fold(no, |next, part| self.emit(part, yes, next)),
-            Expr::Flag(name) => self.flag(name),
-            Expr::FieldFlag(name) => self.field_flag(name),
+            Expr::Flag(flag) => self.flag(flag),
             Expr::In(name) => self.state(name).map(Probe::In),
             Expr::Chance { p, per_second, .. } => {
                 let draw = self.vocabulary.random.clone();
@@ -113,22 +112,18 @@ impl<T: Owner> Compiler<'_, T> {
             Expr::Compare { left, op, right } => {
                 let written = WrittenTest::new(expr.to_string());
                 if let Some((flag, is)) = flag_compared(left, *op, right) {
-                    let probe = match flag {
-                        Operand::Field(name) => self.field_flag(name),
-                        Operand::Value(name) => self.flag(name),
-                        _ => None,
-                    };
-                    let mut written = written.reading(&[flag]);
-                    written.is_inverted = !is;
+                    let reads = [flag.to_string(), String::new()];
+                    let written = WrittenTest { reads, is_inverted: !is, ..written };
                     let (holds, fails) = if is { (yes, no) } else { (no, yes) };
-                    return self.test(probe, written, holds, fails);
+                    return self.test(self.flag(flag), written, holds, fails);
                 }
                 // Probes expect a time on the left and a plain number on the right, so the sides are swapped if necessary.
-                let is_mirrored = matches!(left, Operand::Number(_)) || right.has_time() && !left.has_time();
+                let is_mirrored = is_literal(left) || right.has_time() && !left.has_time();
                 let (left, op, right) = if is_mirrored { (right, op.mirrored(), left) } else { (left, *op, right) };
                 let is_simple = left.is_simple() && right.is_simple() && !right.has_time();
                 let probe = if is_simple { self.comparison(left, op, right) } else { self.formulas(left, op, right) };
-                return self.test(probe, written.reading(&[left, right]), yes, no);
+                let read = |side: &Operand| if is_literal(side) { String::new() } else { side.to_string() };
+                return self.test(probe, WrittenTest { reads: [left, right].map(read), ..written }, yes, no);
             }
         };
         self.test(probe, WrittenTest::new(expr.to_string()), yes, no)
@@ -142,28 +137,30 @@ impl<T: Owner> Compiler<'_, T> {
         at
     }
 
-    fn flag(&self, name: &Name) -> Option<Probe<T>> {
-        self.vocabulary.value_of(&name.text)?.flag().map(Probe::Flag)
+    fn flag(&self, Input { name, is_field }: &Input) -> Option<Probe<T>> {
+        if *is_field {
+            self.vocabulary.field_of(self.message?, &name.text)?.flag().map(Probe::FieldFlag)
+        } else {
+            self.vocabulary.value_of(&name.text)?.flag().map(Probe::Flag)
+        }
     }
 
     /// Returns the probe for a comparison of simple operands. Only the right side may be a literal number, and only the left side
     /// may be `time_in_state`.
     fn comparison(&self, left: &Operand, op: Comparison, right: &Operand) -> Option<Probe<T>> {
-        let number = |name| self.number(name);
+        let (Operand::Atom(left), Operand::Atom(right)) = (left, right) else { return None };
+        let number = |input: &Input| self.number(&input.name);
         Some(match (left, right) {
-            (Operand::Value(left), Operand::Number(with)) => Probe::Number(number(left)?, op, *with),
-            (Operand::Value(left), Operand::Value(right)) => Probe::Numbers(number(left)?, op, number(right)?),
-            (Operand::TimeInState(_), Operand::Number(with)) => Probe::Time(op, *with),
-            (Operand::TimeInState(_), Operand::Value(right)) => Probe::TimeAndNumber(op, number(right)?),
+            (Atom::Input(left), Atom::Number(with)) => Probe::Number(number(left)?, op, *with),
+            (Atom::Input(left), Atom::Input(right)) => Probe::Numbers(number(left)?, op, number(right)?),
+            (Atom::TimeInState(_), Atom::Number(with)) => Probe::Time(op, *with),
+            (Atom::TimeInState(_), Atom::Input(right)) => Probe::TimeAndNumber(op, number(right)?),
             _ => return None,
         })
     }
 
     fn formulas(&self, left: &Operand, op: Comparison, right: &Operand) -> Option<Probe<T>> {
-        let mut asks_message = false;
-        for side in [left, right] {
-            side.visit(&mut |part| asks_message |= matches!(part, Operand::Field(_)));
-        }
+        let asks_message = left.inputs().chain(right.inputs()).any(|input| input.is_field);
         Some(Probe::Formula(Box::new(Formulas {
             left: self.formula(left)?,
             op,
@@ -173,9 +170,6 @@ impl<T: Owner> Compiler<'_, T> {
         })))
     }
 
-    fn field_flag(&self, name: &Name) -> Option<Probe<T>> {
-        self.vocabulary.field_of(self.message?, &name.text)?.flag().map(Probe::FieldFlag)
-    }
     fn number(&self, name: &Name) -> Option<Arc<dyn Number<T>>> {
         self.vocabulary.value_of(&name.text)?.number()
     }
@@ -186,22 +180,23 @@ impl<T: Owner> Compiler<'_, T> {
 
     /// Compiles a calculation. `None` if the vocabulary does not have one of its words.
     fn formula(&self, operand: &Operand) -> Option<Formula<T>> {
-        let inner = |operand| self.formula(operand);
-        Some(match operand {
-            Operand::Number(number) => Formula::Number(*number),
-            // `true` and `false` occur only as the new value of a flag.
-            Operand::Bool(is) => Formula::Number(f64::from(u8::from(*is))),
-            Operand::Value(name) => Formula::Value(self.number(name)?),
-            Operand::Field(name) => Formula::Field(self.vocabulary.field_of(self.message?, &name.text)?.number()?),
-            Operand::TimeInState(_) => Formula::TimeInState,
-            Operand::TimeIn(state) => Formula::TimeIn(self.state(state)?),
-            Operand::Negative(of) => Formula::Negative(Box::new(inner(of)?)),
-            Operand::Calculation(left, by, right) => {
-                Formula::Calculation(Box::new(inner(left)?), *by, Box::new(inner(right)?))
-            }
-            Operand::Call(function, arguments) => {
-                Formula::Call(*function, arguments.iter().map(inner).collect::<Option<_>>()?)
-            }
+        operand.map(&|atom| {
+            Some(match atom {
+                Atom::Number(number) => FormulaAtom::Number(*number),
+                // `true` and `false` occur only as the new value of a flag.
+                Atom::Bool(is) => FormulaAtom::Number(f64::from(u8::from(*is))),
+                Atom::Input(Input { name, is_field: false }) => FormulaAtom::Value(self.number(name)?),
+                Atom::Input(Input { name, .. }) => {
+                    FormulaAtom::Field(self.vocabulary.field_of(self.message?, &name.text)?.number()?)
+                }
+                Atom::TimeInState(_) => FormulaAtom::TimeInState,
+                Atom::TimeIn(state) => FormulaAtom::TimeIn(self.state(state)?),
+            })
         })
     }
+}
+
+/// Whether one side of a comparison is a number that the file contains.
+fn is_literal(side: &Operand) -> bool {
+    matches!(side, Operand::Atom(Atom::Number(_)))
 }

@@ -2,8 +2,6 @@
 //!
 //! A decision runs the same code whether it is recorded or not. Ticks use [`Unrecorded`], which costs nothing.
 
-use crate::format::operand::Operand;
-
 /// Receives each step of a decision while it is made.
 pub(crate) trait Record {
     /// Called when the test `_tests[_at]` has been answered. `_holds` is the answer to the test, which is the opposite of the
@@ -85,7 +83,7 @@ pub(crate) struct WrittenTest {
     pub(crate) text: String,
     /// The names of the values that are read, on the left and the right side of a comparison. A name is empty if the value need
     /// not be reported.
-    reads: [String; 2],
+    pub(crate) reads: [String; 2],
     /// Whether the written condition holds if the test does not hold.
     pub(crate) is_inverted: bool,
 }
@@ -93,16 +91,6 @@ pub(crate) struct WrittenTest {
 impl WrittenTest {
     pub(crate) fn new(text: String) -> Self {
         Self { text, reads: Default::default(), is_inverted: false }
-    }
-
-    /// Adds the names of the values that are read: one value, or the two sides of a comparison. A literal number needs no name.
-    pub(crate) fn reading(mut self, sides: &[&Operand]) -> Self {
-        for (read, side) in self.reads.iter_mut().zip(sides) {
-            if !matches!(side, Operand::Number(_)) {
-                *read = side.to_string();
-            }
-        }
-        self
     }
 
     /// Whether the written condition holds, given the answer to the test.

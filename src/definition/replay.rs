@@ -12,7 +12,7 @@ use crate::change::Change;
 use crate::format::action::{WrittenAction, WrittenActions};
 use crate::format::expression::{Expr, When, flag_compared};
 use crate::format::name::Name;
-use crate::format::operand::Operand;
+use crate::format::operand::{Atom, Input, Operand};
 use crate::format::outline::{Checked, Outline, StateId};
 use crate::format::prove::witness::{CHANCE, Stage, StageRun, Witness, WitnessChange, WitnessRow, WitnessValue};
 use crate::format::prove::{ExitRuns, Proof};
@@ -105,7 +105,7 @@ impl MachineReplay {
                 if let Some(message) = &message {
                     words.message_fields.entry(message.clone()).or_default();
                 }
-                if let Some(When::Expr { expr, .. }) = when.as_deref_mut() {
+                if let Some(When::Expr { expr, .. }) = when.as_deref() {
                     read(&mut words, expr, message.as_deref());
                 }
             }
@@ -115,10 +115,10 @@ impl MachineReplay {
             });
             let of_state = [&state.enter, &state.exit].into_iter().flat_map(arguments).map(|argument| (argument, None));
             for (operand, message) in of_exits.chain(of_state) {
-                operand.visit(&mut |part| see(&mut words, part, message, ValueKind::Number));
+                operand.inputs().for_each(|input| see(&mut words, input, message, ValueKind::Number));
             }
             for action in state.actions().filter(|action| action.sets) {
-                let is_flag = matches!(action.argument, Some(Operand::Bool(_)));
+                let is_flag = matches!(action.argument, Some(Operand::Atom(Atom::Bool(_))));
                 let kind = if is_flag { ValueKind::Flag } else { ValueKind::Number };
                 words.values.entry(action.name.text.clone()).or_insert(kind);
             }
@@ -132,7 +132,7 @@ impl MachineReplay {
             for (nth, exit) in state.exits.iter_mut().enumerate() {
                 let span = exit.span.clone();
                 #[expect(clippy::cast_precision_loss, reason = "no file has so many exits")]
-                let argument = Some(Operand::Number(exits.len() as f64));
+                let argument = Some(Atom::Number(exits.len() as f64).into());
                 exits.push((StateId::new(of), nth));
                 let name = Name { text: TAKEN.into(), span: span.clone() };
                 let actions = exit.actions.get_or_insert_default();
@@ -142,7 +142,7 @@ impl MachineReplay {
         }
         for when in outline.properties.iter().flat_map(|property| property.rule.conditions()) {
             if let When::Expr { expr, .. } = when {
-                read(&mut words, &mut expr.clone(), None);
+                read(&mut words, expr, None);
             }
         }
         let mut vocabulary = Vocabulary::new().random(|actor: &mut Actor, _| {
@@ -332,26 +332,25 @@ fn arguments(actions: &WrittenActions) -> impl Iterator<Item = &Operand> {
 }
 
 /// Adds the words of a condition. `message` is the message that its exit waits for.
-fn read(words: &mut Words, expr: &mut Expr, message: Option<&str>) {
-    let mut see = |operand: &Operand, kind| see(words, operand, message, kind);
-    expr.visit_mut(&mut |part| match part {
-        Expr::Flag(name) => see(&Operand::Value(name.clone()), ValueKind::Flag),
-        Expr::FieldFlag(name) => see(&Operand::Field(name.clone()), ValueKind::Flag),
-        Expr::Compare { left, op, right } => match flag_compared(left, *op, right) {
-            Some((flag, _)) => see(flag, ValueKind::Flag),
-            None => [left, right].iter().for_each(|side| side.visit(&mut |part| see(part, ValueKind::Number))),
-        },
-        _ => {}
-    });
+fn read(words: &mut Words, expr: &Expr, message: Option<&str>) {
+    let mut see = |input: &Input, kind| see(words, input, message, kind);
+    for test in expr.tests() {
+        match test {
+            Expr::Flag(flag) => see(flag, ValueKind::Flag),
+            Expr::Compare { left, op, right } => match flag_compared(left, *op, right) {
+                Some((flag, _)) => see(flag, ValueKind::Flag),
+                None => left.inputs().chain(right.inputs()).for_each(|input| see(input, ValueKind::Number)),
+            },
+            _ => {}
+        }
+    }
 }
 
-/// Adds the word of an operand.
-fn see(words: &mut Words, operand: &Operand, message: Option<&str>, kind: ValueKind) {
-    match (operand, message) {
-        (Operand::Value(name), _) => drop(words.values.insert(name.text.clone(), kind)),
-        (Operand::Field(name), Some(message)) => {
-            words.message_fields.entry(message.into()).or_default().insert(name.text.clone(), kind);
-        }
-        _ => {}
+/// Adds the word of an input.
+fn see(words: &mut Words, Input { name, is_field }: &Input, message: Option<&str>, kind: ValueKind) {
+    if !is_field {
+        words.values.insert(name.text.clone(), kind);
+    } else if let Some(message) = message {
+        words.message_fields.entry(message.into()).or_default().insert(name.text.clone(), kind);
     }
 }

@@ -1,10 +1,11 @@
 //! A condition in its written form: comparisons and flags, joined by `and`, `or` and `not`.
 
 use std::fmt;
+use std::iter;
 use std::ops::Range;
 
 use super::name::{Name, is_word};
-use super::operand::{Operand, Quoted};
+use super::operand::{Atom, Input, Operand, Quoted};
 use crate::span::Span;
 
 /// The maximum number of tests in one condition: comparisons, flags, chances and `in(state)`.
@@ -25,7 +26,7 @@ pub(crate) fn is_name(text: &str) -> bool {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Expr {
     Bool(bool),
-    Flag(Name),
+    Flag(Input),
     Compare {
         left: Operand,
         op: Comparison,
@@ -37,8 +38,6 @@ pub(crate) enum Expr {
         per_second: bool,
         span: Range<usize>,
     },
-    /// A flag in a message. The name does not include the prefix `message.`.
-    FieldFlag(Name),
     /// Whether the state with this name is active.
     In(Name),
     Not(Box<Expr>),
@@ -51,32 +50,34 @@ pub(crate) enum Expr {
 impl Expr {
     /// Returns the first use of the value with this name.
     pub(crate) fn first_value(&self, name: &str) -> Option<&Name> {
-        match self {
-            Self::Flag(flag) => (flag.text == name).then_some(flag),
+        self.tests().find_map(|test| match test {
+            Self::Flag(flag) => flag.named(name),
             Self::Compare { left, right, .. } => left.first_value(name).or_else(|| right.first_value(name)),
-            Self::Bool(_) | Self::Chance { .. } | Self::FieldFlag(_) | Self::In(_) => None,
-            Self::Not(inner) => inner.first_value(name),
-            Self::And(parts) | Self::Or(parts) => parts.iter().find_map(|part| part.first_value(name)),
+            _ => None,
+        })
+    }
+
+    /// Returns the parts that are not `not`, `and` or `or`: flags, comparisons, chances, `in(state)`, `true` and `false`.
+    pub(crate) fn tests(&self) -> Box<dyn Iterator<Item = &Self> + '_> {
+        match self {
+            Self::Not(inner) => inner.tests(),
+            Self::And(parts) | Self::Or(parts) => Box::new(parts.iter().flat_map(Self::tests)),
+            test => Box::new(iter::once(test)),
         }
     }
 
-    /// Calls `see` for each part that is not `not`, `and` or `or`: flags, comparisons, chances, `in(state)`, `true` and `false`.
-    pub(crate) fn visit_mut(&mut self, see: &mut impl FnMut(&mut Self)) {
+    /// Like [`tests`](Self::tests), but the parts can be changed.
+    pub(crate) fn tests_mut(&mut self) -> Box<dyn Iterator<Item = &mut Self> + '_> {
         match self {
-            Self::Not(inner) => inner.visit_mut(see),
-            Self::And(parts) | Self::Or(parts) => parts.iter_mut().for_each(|part| part.visit_mut(see)),
-            leaf => see(leaf),
+            Self::Not(inner) => inner.tests_mut(),
+            Self::And(parts) | Self::Or(parts) => Box::new(parts.iter_mut().flat_map(Self::tests_mut)),
+            test => Box::new(iter::once(test)),
         }
     }
 
     /// Returns where a chance is first used.
     pub(crate) fn first_chance(&self) -> Option<&Range<usize>> {
-        match self {
-            Self::Chance { span, .. } => Some(span),
-            Self::Bool(_) | Self::Flag(_) | Self::FieldFlag(_) | Self::In(_) | Self::Compare { .. } => None,
-            Self::Not(inner) => inner.first_chance(),
-            Self::And(parts) | Self::Or(parts) => parts.iter().find_map(Self::first_chance),
-        }
+        self.tests().find_map(|test| if let Self::Chance { span, .. } = test { Some(span) } else { None })
     }
 }
 
@@ -91,14 +92,13 @@ pub(crate) enum Comparison {
 }
 
 /// Matches comparisons such as `flag == true`. Returns the flag, and the value that it must have.
-pub(crate) fn flag_compared<'a>(left: &'a Operand, op: Comparison, right: &'a Operand) -> Option<(&'a Operand, bool)> {
-    match (left, right) {
-        (flag @ (Operand::Value(_) | Operand::Field(_)), Operand::Bool(is))
-        | (Operand::Bool(is), flag @ (Operand::Value(_) | Operand::Field(_))) => match op {
-            Comparison::Equal => Some((flag, *is)),
-            Comparison::NotEqual => Some((flag, !*is)),
-            _ => None,
-        },
+pub(crate) fn flag_compared<'a>(left: &'a Operand, op: Comparison, right: &'a Operand) -> Option<(&'a Input, bool)> {
+    let (Operand::Atom(left), Operand::Atom(right)) = (left, right) else { return None };
+    match (left, op, right) {
+        (Atom::Input(flag), Comparison::Equal, Atom::Bool(is))
+        | (Atom::Bool(is), Comparison::Equal, Atom::Input(flag)) => Some((flag, *is)),
+        (Atom::Input(flag), Comparison::NotEqual, Atom::Bool(is))
+        | (Atom::Bool(is), Comparison::NotEqual, Atom::Input(flag)) => Some((flag, !is)),
         _ => None,
     }
 }
@@ -169,11 +169,10 @@ impl fmt::Display for Expr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Bool(yes) => write!(f, "{yes}"),
-            Self::Flag(name) => f.write_str(&name.text),
+            Self::Flag(flag) => write!(f, "{flag}"),
             Self::Compare { left, op, right } => write!(f, "{left} {op} {right}"),
             Self::Chance { p, per_second: false, .. } => write!(f, "chance({p})"),
             Self::Chance { p, per_second: true, .. } => write!(f, "chance_per_second({p})"),
-            Self::FieldFlag(name) => write!(f, "message.{name}"),
             Self::In(name) => write!(f, "in({})", Quoted(&name.text)),
             Self::Not(inner) => match **inner {
                 Self::And(_) | Self::Or(_) => write!(f, "not ({inner})"),

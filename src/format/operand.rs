@@ -1,24 +1,41 @@
 //! One side of a comparison: a number, true or false, a value, a time, or a calculation.
 
 use std::fmt;
+use std::iter;
 use std::ops::Range;
 
+use super::expression::OF_MESSAGE;
 use super::name::{Name, is_word};
 
-/// One side of a comparison.
+/// One side of a comparison, in its written form.
+pub(crate) type Operand = Calculation<Atom>;
+
+/// A calculation with atoms, or a single atom.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Operand {
+pub(crate) enum Calculation<A> {
+    Atom(A),
+    Negative(Box<Self>),
+    Binary(Box<Self>, Arithmetic, Box<Self>),
+    Call(Function, Vec<Self>),
+}
+
+/// A part of a calculation that is not itself a calculation.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Atom {
     Number(f64),
     Bool(bool),
-    Value(Name),
-    /// A field of the message that an exit waits for. The name does not include the prefix `message.`.
-    Field(Name),
+    Input(Input),
     TimeInState(Range<usize>),
     /// The time in the state with this name.
     TimeIn(Name),
-    Negative(Box<Operand>),
-    Calculation(Box<Operand>, Arithmetic, Box<Operand>),
-    Call(Function, Vec<Operand>),
+}
+
+/// A value of the game, or a field of the message that an exit waits for.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Input {
+    /// The name. That of a field does not include the prefix `message.`.
+    pub(crate) name: Name,
+    pub(crate) is_field: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,73 +56,104 @@ pub(crate) enum Function {
 /// All functions.
 pub(crate) const FUNCTIONS: [Function; 3] = [Function::Least, Function::Greatest, Function::Absolute];
 
-impl Operand {
-    /// Calls `see` for the operand and for all its parts.
-    pub(crate) fn visit<'o>(&'o self, see: &mut impl FnMut(&'o Self)) {
-        see(self);
+impl<A> From<A> for Calculation<A> {
+    fn from(atom: A) -> Self {
+        Self::Atom(atom)
+    }
+}
+
+impl<A> Calculation<A> {
+    /// Returns the atoms, in the order in which they are written.
+    pub(crate) fn atoms(&self) -> Box<dyn Iterator<Item = &A> + '_> {
         match self {
-            Self::Negative(inner) => inner.visit(see),
-            Self::Calculation(left, _, right) => {
-                left.visit(see);
-                right.visit(see);
-            }
-            Self::Call(_, arguments) => arguments.iter().for_each(|argument| argument.visit(see)),
-            _ => {}
+            Self::Atom(atom) => Box::new(iter::once(atom)),
+            Self::Negative(inner) => inner.atoms(),
+            Self::Binary(left, _, right) => Box::new(left.atoms().chain(right.atoms())),
+            Self::Call(_, arguments) => Box::new(arguments.iter().flat_map(Self::atoms)),
         }
     }
 
-    /// Like [`visit`](Self::visit), but the parts can be changed.
-    pub(crate) fn visit_mut(&mut self, see: &mut impl FnMut(&mut Self)) {
-        see(self);
+    /// Like [`atoms`](Self::atoms), but the atoms can be changed.
+    pub(crate) fn atoms_mut(&mut self) -> Box<dyn Iterator<Item = &mut A> + '_> {
         match self {
-            Self::Negative(inner) => inner.visit_mut(see),
-            Self::Calculation(left, _, right) => {
-                left.visit_mut(see);
-                right.visit_mut(see);
-            }
-            Self::Call(_, arguments) => arguments.iter_mut().for_each(|argument| argument.visit_mut(see)),
-            _ => {}
+            Self::Atom(atom) => Box::new(iter::once(atom)),
+            Self::Negative(inner) => inner.atoms_mut(),
+            Self::Binary(left, _, right) => Box::new(left.atoms_mut().chain(right.atoms_mut())),
+            Self::Call(_, arguments) => Box::new(arguments.iter_mut().flat_map(Self::atoms_mut)),
         }
     }
 
-    /// Returns the first use of the value with this name.
-    pub(crate) fn first_value(&self, name: &str) -> Option<&Name> {
-        let mut first = None;
-        self.visit(&mut |part| match part {
-            Self::Value(value) if value.text == name => first = first.or(Some(value)),
-            _ => {}
-        });
-        first
+    /// Returns the same calculation with other atoms. `None` if `to` returns `None` for an atom.
+    pub(crate) fn map<B>(&self, to: &impl Fn(&A) -> Option<B>) -> Option<Calculation<B>> {
+        let inner = |of: &Self| of.map(to).map(Box::new);
+        Some(match self {
+            Self::Atom(atom) => Calculation::Atom(to(atom)?),
+            Self::Negative(of) => Calculation::Negative(inner(of)?),
+            Self::Binary(left, by, right) => Calculation::Binary(inner(left)?, *by, inner(right)?),
+            Self::Call(function, arguments) => {
+                Calculation::Call(*function, arguments.iter().map(|of| of.map(to)).collect::<Option<_>>()?)
+            }
+        })
     }
 
-    fn any(&self, mut is: impl FnMut(&Self) -> bool) -> bool {
-        let mut any = false;
-        self.visit(&mut |part| any |= is(part));
-        any
-    }
-
-    /// Whether it contains a value of the game, a field of a message or a time, so that its result is not always the same.
-    pub(crate) fn is_read(&self) -> bool {
-        self.any(|part| matches!(part, Self::Value(_) | Self::Field(_) | Self::TimeInState(_) | Self::TimeIn(_)))
-    }
-
-    /// Whether it contains a time.
-    pub(crate) fn has_time(&self) -> bool {
-        self.any(|part| matches!(part, Self::TimeInState(_) | Self::TimeIn(_)))
-    }
-
-    /// Whether it is a number, true or false, a value of the game, or `time_in_state`.
-    pub(crate) fn is_simple(&self) -> bool {
-        matches!(self, Self::Number(_) | Self::Bool(_) | Self::Value(_) | Self::TimeInState(_))
+    /// Returns the result. `read` returns the number of an atom. Each calculation with NaN results in NaN.
+    pub(crate) fn calculated(&self, read: &impl Fn(&A) -> f64) -> f64 {
+        match self {
+            Self::Atom(atom) => read(atom),
+            Self::Negative(of) => -of.calculated(read),
+            Self::Binary(left, by, right) => by.of(left.calculated(read), right.calculated(read)),
+            Self::Call(function, arguments) => {
+                let argument = |nth: usize| arguments.get(nth).map_or(0.0, |of| of.calculated(read));
+                function.of(argument(0), argument(1))
+            }
+        }
     }
 
     /// Returns the precedence of the outermost operator. An operator with a higher precedence is applied first.
     fn binding(&self) -> u8 {
         match self {
-            Self::Calculation(_, Arithmetic::Add | Arithmetic::Subtract, _) => 1,
-            Self::Calculation(..) => 2,
+            Self::Binary(_, Arithmetic::Add | Arithmetic::Subtract, _) => 1,
+            Self::Binary(..) => 2,
             _ => 3,
         }
+    }
+}
+
+impl Operand {
+    /// Returns the values of the game and the fields of the message.
+    pub(crate) fn inputs(&self) -> impl Iterator<Item = &Input> {
+        self.atoms().filter_map(|atom| if let Atom::Input(input) = atom { Some(input) } else { None })
+    }
+
+    /// Returns the first use of the value with this name.
+    pub(crate) fn first_value(&self, name: &str) -> Option<&Name> {
+        self.inputs().find_map(|input| input.named(name))
+    }
+
+    /// Whether it contains a value of the game, a field of a message or a time, so that its result is not always the same.
+    pub(crate) fn is_read(&self) -> bool {
+        self.atoms().any(|atom| !matches!(atom, Atom::Number(_) | Atom::Bool(_)))
+    }
+
+    /// Whether it contains a time.
+    pub(crate) fn has_time(&self) -> bool {
+        self.atoms().any(|atom| matches!(atom, Atom::TimeInState(_) | Atom::TimeIn(_)))
+    }
+
+    /// Whether it is a number, true or false, a value of the game, or `time_in_state`.
+    pub(crate) fn is_simple(&self) -> bool {
+        match self {
+            Self::Atom(Atom::Input(input)) => !input.is_field,
+            Self::Atom(atom) => !matches!(atom, Atom::TimeIn(_)),
+            _ => false,
+        }
+    }
+}
+
+impl Input {
+    /// Returns its name, if it is the value of the game with this name.
+    pub(crate) fn named(&self, value: &str) -> Option<&Name> {
+        (!self.is_field && self.name.text == value).then_some(&self.name)
     }
 }
 
@@ -166,17 +214,16 @@ impl fmt::Display for Operand {
             if part.binding() < least { write!(f, "({part})") } else { write!(f, "{part}") }
         };
         match self {
-            Self::Number(number) => write!(f, "{number}"),
-            Self::Bool(yes) => write!(f, "{yes}"),
-            Self::Value(name) => f.write_str(&name.text),
-            Self::Field(name) => write!(f, "message.{name}"),
-            Self::TimeInState(_) => f.write_str("time_in_state"),
-            Self::TimeIn(name) => write!(f, "time_in({})", Quoted(&name.text)),
+            Self::Atom(Atom::Number(number)) => write!(f, "{number}"),
+            Self::Atom(Atom::Bool(yes)) => write!(f, "{yes}"),
+            Self::Atom(Atom::Input(input)) => write!(f, "{input}"),
+            Self::Atom(Atom::TimeInState(_)) => f.write_str("time_in_state"),
+            Self::Atom(Atom::TimeIn(name)) => write!(f, "time_in({})", Quoted(&name.text)),
             Self::Negative(inner) => {
                 f.write_str("-")?;
                 within(f, inner, 3)
             }
-            Self::Calculation(left, by, right) => {
+            Self::Binary(left, by, right) => {
                 within(f, left, self.binding())?;
                 write!(f, " {} ", by.sign())?;
                 within(f, right, self.binding() + 1)
@@ -186,6 +233,12 @@ impl fmt::Display for Operand {
                 write!(f, "{}({})", function.name(), arguments.join(", "))
             }
         }
+    }
+}
+
+impl fmt::Display for Input {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", if self.is_field { OF_MESSAGE } else { "" }, self.name)
     }
 }
 

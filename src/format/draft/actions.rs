@@ -6,7 +6,7 @@ use super::tree::{Key, SpannedValue, Table, TreeValue};
 use super::{duration, grammar};
 use crate::format::action::{WrittenAction, WrittenActions};
 use crate::format::name::Name;
-use crate::format::operand::Operand;
+use crate::format::operand::{Atom, Operand};
 use crate::format::problems::{Mistake, Origin};
 
 /// The help for a `set` that does not name a value.
@@ -79,7 +79,7 @@ impl DraftReader<'_, '_> {
                 continue;
             }
             let argument = match value.get_ref() {
-                TreeValue::Boolean(is) if sets => Some(Operand::Bool(*is)),
+                TreeValue::Boolean(is) if sets => Some(Atom::Bool(*is).into()),
                 _ => self.calculation(value, &format!("`{name}`")),
             };
             if argument.is_some() {
@@ -91,7 +91,7 @@ impl DraftReader<'_, '_> {
     /// Reads a number, or a calculation in a text.
     pub(super) fn calculation(&mut self, value: &SpannedValue<'_>, what: &str) -> Option<Operand> {
         if let Some(number) = duration::number(value.get_ref()) {
-            return Some(Operand::Number(number));
+            return Some(Atom::Number(number).into());
         }
         if !value.get_ref().is_str() {
             return self.mistyped(value, what, "a number or a calculation", None);

@@ -8,7 +8,7 @@ use super::duration::{DraftDuration, DraftLength, Time};
 use super::tree::SpannedValue;
 use crate::format::expression::{Expr, MOST_TESTS};
 use crate::format::name::Name;
-use crate::format::operand::Operand;
+use crate::format::operand::{Atom, Input, Operand};
 use crate::format::problems::{Findings, Mistake};
 
 /// The words that a file defines.
@@ -25,15 +25,13 @@ pub(crate) struct DefinedWords {
 impl DefinedWords {
     /// Replaces the words that the file defines in a condition. `at` is its place.
     pub(super) fn expanded(&mut self, mut expr: Expr, at: &Range<usize>, findings: &mut Findings) -> Option<Expr> {
-        let (mut tests, mut constant) = (0, false);
-        expr.visit_mut(&mut |test| {
-            let of_word = match &*test {
-                Expr::Flag(name) => self.conditions.get(&name.text).map_or(1, |(_, tests)| *tests),
-                _ => 1,
-            };
-            tests += of_word;
+        let tests = expr.tests().map(|test| match test {
+            Expr::Flag(Input { name, is_field: false }) => {
+                self.conditions.get(&name.text).map_or(1, |(_, tests)| *tests)
+            }
+            _ => 1,
         });
-        if tests > MOST_TESTS {
+        if tests.sum::<usize>() > MOST_TESTS {
             return Mistake::error(
                 "condition-too-long",
                 at.clone(),
@@ -43,20 +41,23 @@ impl DefinedWords {
             .help("let the game offer the answer as one value, or split the state")
             .fail(findings);
         }
-        expr.visit_mut(&mut |test| match test {
-            Expr::Flag(name) => {
-                if let Some((meant, _)) = self.conditions.get(&name.text) {
-                    self.used.insert(name.text.clone());
-                    *test = meant.clone();
+        let mut constant = false;
+        for test in expr.tests_mut() {
+            match test {
+                Expr::Flag(Input { name, is_field: false }) => {
+                    if let Some((meant, _)) = self.conditions.get(&name.text) {
+                        self.used.insert(name.text.clone());
+                        *test = meant.clone();
+                    }
                 }
+                Expr::Compare { left, right, .. } => {
+                    self.replace_constants(left);
+                    self.replace_constants(right);
+                    constant |= !left.is_read() && !right.is_read();
+                }
+                _ => {}
             }
-            Expr::Compare { left, right, .. } => {
-                self.replace_constants(left);
-                self.replace_constants(right);
-                constant |= !left.is_read() && !right.is_read();
-            }
-            _ => {}
-        });
+        }
         if constant {
             return Mistake::error("comparison", at.clone(), "the comparison is always the same")
                 .label("neither side is a value")
@@ -111,12 +112,12 @@ impl DefinedWords {
     }
 
     pub(super) fn replace_constants(&mut self, operand: &mut Operand) {
-        operand.visit_mut(&mut |part| {
-            let Operand::Value(name) = part else { return };
+        for atom in operand.atoms_mut() {
+            let Atom::Input(Input { name, is_field: false }) = atom else { continue };
             if let Some(number) = self.constants.get(&name.text) {
                 self.used.insert(name.text.clone());
-                *part = Operand::Number(*number);
+                *atom = Atom::Number(*number);
             }
-        });
+        }
     }
 }

@@ -20,7 +20,7 @@ use super::duration::seconds_of;
 use super::source_map::SourceMap;
 use crate::format::expression::{Comparison, Expr, MOST_TESTS};
 use crate::format::name::{begins_name, continues_name};
-use crate::format::operand::Operand;
+use crate::format::operand::{Atom, Operand};
 use crate::format::problems::Mistake;
 
 mod operand;
@@ -90,7 +90,7 @@ impl ConditionReader<'_> {
     fn whole_sum(&mut self) -> Parsed<Operand> {
         let start = self.next();
         let term = self.sum("a value or a number")?;
-        let is_bool = matches!(term, Term::Condition(_) | Term::Operand(Operand::Bool(_)));
+        let is_bool = matches!(term, Term::Condition(_) | Term::Operand(Operand::Atom(Atom::Bool(_))));
         if is_bool || self.operator().is_some() {
             return Mistake::error("comparison", start..self.text.len(), "a number is expected, not a condition")
                 .label("true or false")
@@ -183,9 +183,8 @@ impl ConditionReader<'_> {
     fn as_condition(&mut self, term: Term) -> Parsed<Expr> {
         match term {
             Term::Condition(expr) => Ok(expr),
-            Term::Operand(Operand::Bool(yes)) => Ok(Expr::Bool(yes)),
-            Term::Operand(Operand::Value(name)) => self.test(Expr::Flag(name)),
-            Term::Operand(Operand::Field(name)) => self.test(Expr::FieldFlag(name)),
+            Term::Operand(Operand::Atom(Atom::Bool(yes))) => Ok(Expr::Bool(yes)),
+            Term::Operand(Operand::Atom(Atom::Input(flag))) => self.test(Expr::Flag(flag)),
             Term::Operand(_) => self.expected("a comparison such as `<` or `==`"),
         }
     }

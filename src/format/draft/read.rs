@@ -17,7 +17,7 @@ use crate::format::choose::{Choose, Rank};
 use crate::format::expression::{Expr, When, is_name};
 use crate::format::leads::Leads;
 use crate::format::name::Name;
-use crate::format::operand::Operand;
+use crate::format::operand::{Atom, Operand};
 use crate::format::problems::{Findings, Mistake, Origin};
 use crate::format::source::Source;
 
@@ -90,12 +90,11 @@ impl<'i> DraftReader<'_, 'i> {
                     let number = number.or_else(|| self.mistyped(value, "a constant", "a number", None));
                     self.defined.constants.insert(name.text.clone(), number.unwrap_or(0.0));
                 } else {
-                    let mut expr = match self.condition(value, "a condition").as_deref() {
+                    let expr = match self.condition(value, "a condition").as_deref() {
                         Some(When::Expr { expr, .. }) => expr.clone(),
                         _ => Expr::Bool(false),
                     };
-                    let mut tests = 0;
-                    expr.visit_mut(&mut |_| tests += 1);
+                    let tests = expr.tests().count();
                     self.defined.conditions.insert(name.text.clone(), (expr, tests));
                 }
                 self.defined.places.push((name, value.span()));
@@ -529,7 +528,7 @@ impl<'i> DraftReader<'_, 'i> {
         let value = exit.get(key).filter(|_| choose != Choose::First)?;
         let span = value.span();
         let operand = self.calculation(value, &format!("`{key}`"))?;
-        if let Operand::Number(number) = operand {
+        if let Operand::Atom(Atom::Number(number)) = operand {
             let is_wrong = !number.is_finite() || choose == Choose::Random && number < 0.0;
             if is_wrong {
                 let least = if choose == Choose::Random { ", 0 or more" } else { "" };

@@ -9,7 +9,7 @@ use super::{DraftState, RegionRef, WrittenElsewhere};
 use crate::format::action::WrittenActions;
 use crate::format::expression::{Expr, When};
 use crate::format::name::Name;
-use crate::format::operand::Operand;
+use crate::format::operand::{Atom, Input, Operand};
 
 impl DraftState<'_> {
     /// Moves all positions in the state to one place: the link to `file`. The state is written in `file`, or in yet another
@@ -77,25 +77,27 @@ fn condition(when: &mut When, to: &Range<usize>) {
 }
 
 pub(super) fn expr(expr: &mut Expr, to: &Range<usize>) {
-    expr.visit_mut(&mut |test| match test {
-        Expr::Flag(Name { span, .. })
-        | Expr::FieldFlag(Name { span, .. })
-        | Expr::In(Name { span, .. })
-        | Expr::Chance { span, .. } => *span = to.clone(),
-        Expr::Compare { left, right, .. } => {
-            operand(left, to);
-            operand(right, to);
+    for test in expr.tests_mut() {
+        match test {
+            Expr::Flag(Input { name: Name { span, .. }, .. })
+            | Expr::In(Name { span, .. })
+            | Expr::Chance { span, .. } => *span = to.clone(),
+            Expr::Compare { left, right, .. } => {
+                operand(left, to);
+                operand(right, to);
+            }
+            Expr::Bool(_) | Expr::Not(_) | Expr::And(_) | Expr::Or(_) => {}
         }
-        Expr::Bool(_) | Expr::Not(_) | Expr::And(_) | Expr::Or(_) => {}
-    });
+    }
 }
 
 fn operand(operand: &mut Operand, to: &Range<usize>) {
-    operand.visit_mut(&mut |part| match part {
-        Operand::Value(Name { span, .. })
-        | Operand::Field(Name { span, .. })
-        | Operand::TimeIn(Name { span, .. })
-        | Operand::TimeInState(span) => *span = to.clone(),
-        _ => {}
-    });
+    for atom in operand.atoms_mut() {
+        match atom {
+            Atom::Input(Input { name: Name { span, .. }, .. })
+            | Atom::TimeIn(Name { span, .. })
+            | Atom::TimeInState(span) => *span = to.clone(),
+            Atom::Number(_) | Atom::Bool(_) => {}
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use super::mention::{ConditionPlace, Meaning};
 use super::resolve::Resolver;
 use crate::format::action::{WrittenAction, WrittenActions};
-use crate::format::operand::Operand;
+use crate::format::operand::{Atom, Operand};
 use crate::format::problems::Mistake;
 use crate::format::problems::mistake::listed;
 use crate::format::words::{ValueKind, WordKind};
@@ -54,7 +54,7 @@ impl Resolver<'_> {
     /// Checks whether the game lets exits set the value, and the type of the new value. Returns whether the value is a flag.
     fn set(&mut self, WrittenAction { name, argument, span, .. }: &WrittenAction) -> bool {
         self.mention(name, Meaning::Value);
-        let given = if let Some(Operand::Bool(_)) = argument { ValueKind::Flag } else { ValueKind::Number };
+        let given = if let Some(Operand::Atom(Atom::Bool(_))) = argument { ValueKind::Flag } else { ValueKind::Number };
         let Some(words) = self.words else {
             self.unchecked.values.entry(name.text.clone()).or_insert(given);
             self.unchecked.fields.insert(name.text.clone());
@@ -84,7 +84,7 @@ impl Resolver<'_> {
             }
             Some(_) => {
                 let range = words.ranges.get(&name.text);
-                if let (Some(Operand::Number(number)), Some((least, most))) = (argument, range) {
+                if let (Some(Operand::Atom(Atom::Number(number))), Some((least, most))) = (argument, range) {
                     if number < least || number > most {
                         Mistake::error("range", span.clone(), format!("`{name}` is from {least} to {most}"))
                             .label("the new value")

@@ -7,7 +7,7 @@ use super::resolve::Resolver;
 use crate::format::choose::Rank;
 use crate::format::expression::{Comparison, Expr, OF_MESSAGE, When, flag_compared};
 use crate::format::name::Name;
-use crate::format::operand::Operand;
+use crate::format::operand::{Atom, Input, Operand};
 use crate::format::problems::Mistake;
 use crate::format::words::{ValueKind, WordKind};
 
@@ -18,7 +18,7 @@ impl Resolver<'_> {
             When::Expr { expr, span, .. } => (expr, span),
         };
         self.within = Some(span.clone());
-        expr.visit_mut(&mut |test| self.test(test, place));
+        expr.tests_mut().for_each(|test| self.test(test, place));
         self.within = None;
     }
 
@@ -33,8 +33,7 @@ impl Resolver<'_> {
     fn test(&mut self, test: &mut Expr, place: ConditionPlace<'_>) {
         match test {
             Expr::Bool(_) | Expr::Not(_) | Expr::And(_) | Expr::Or(_) => {}
-            Expr::Flag(name) => self.value(name, ValueKind::Flag),
-            Expr::FieldFlag(name) => self.field(name, ValueKind::Flag, place),
+            Expr::Flag(flag) => self.input(flag, ValueKind::Flag, place),
             Expr::In(name) => self.asked_state(name),
             Expr::Chance { span, per_second, .. } => {
                 let word = if *per_second { "chance_per_second" } else { "chance" };
@@ -52,12 +51,8 @@ impl Resolver<'_> {
                 }
             }
             Expr::Compare { left, op, right } => match flag_compared(left, *op, right) {
-                Some((Operand::Field(name), _)) => self.field(name, ValueKind::Flag, place),
-                Some((Operand::Value(name), _)) => self.value(name, ValueKind::Flag),
-                _ => {
-                    self.in_range(left, *op, right);
-                    self.comparison([left, right], place);
-                }
+                Some((flag, _)) => self.input(flag, ValueKind::Flag, place),
+                None => self.comparison(left, *op, right, place),
             },
         }
     }
@@ -71,13 +66,14 @@ impl Resolver<'_> {
         }
     }
 
-    fn comparison(&mut self, sides: [&mut Operand; 2], place: ConditionPlace<'_>) {
-        match sides.each_ref() {
-            [Operand::Bool(_), Operand::Value(name) | Operand::Field(name)]
-            | [Operand::Value(name) | Operand::Field(name), Operand::Bool(_)] => {
-                self.findings.add(flag_as_number(name));
+    fn comparison(&mut self, left: &mut Operand, op: Comparison, right: &mut Operand, place: ConditionPlace<'_>) {
+        self.in_range(left, op, right);
+        match (&*left, &*right) {
+            (Operand::Atom(Atom::Bool(_)), Operand::Atom(Atom::Input(flag)))
+            | (Operand::Atom(Atom::Input(flag)), Operand::Atom(Atom::Bool(_))) => {
+                self.findings.add(flag_as_number(&flag.name));
             }
-            [Operand::Bool(yes), other] | [other, Operand::Bool(yes)] => {
+            (Operand::Atom(Atom::Bool(yes)), other) | (other, Operand::Atom(Atom::Bool(yes))) => {
                 if let Some(at) = first_span(other) {
                     let message = format!("`{other}` is a number, which is never `{yes}`");
                     self.findings.add(Mistake::error("comparison", at, message).label("a number"));
@@ -85,19 +81,19 @@ impl Resolver<'_> {
             }
             _ => {}
         }
-        for side in sides {
-            self.operand(side, place);
-        }
+        self.operand(left, place);
+        self.operand(right, place);
     }
 
     /// Reports a comparison that no number in the range of a value fulfills, or that all of them fulfill.
     fn in_range(&mut self, left: &Operand, op: Comparison, right: &Operand) {
-        let (name, compared, with) = match (left, right) {
-            (Operand::Value(name), Operand::Number(with)) => (name, op, *with),
-            (Operand::Number(with), Operand::Value(name)) => (name, op.mirrored(), *with),
+        let (Input { name, is_field }, compared, with) = match (left, right) {
+            (Operand::Atom(Atom::Input(input)), Operand::Atom(Atom::Number(with))) => (input, op, *with),
+            (Operand::Atom(Atom::Number(with)), Operand::Atom(Atom::Input(input))) => (input, op.mirrored(), *with),
             _ => return,
         };
-        let Some((least, most)) = self.words.and_then(|words| words.ranges.get(&name.text)) else { return };
+        let words = self.words.filter(|_| !is_field);
+        let Some((least, most)) = words.and_then(|words| words.ranges.get(&name.text)) else { return };
         // Within the range, the answer can change only at `with`.
         let numbers = [*least, *most, with.clamp(least.min(*most), *most)];
         let holding = numbers.iter().filter(|number| compared.holds(**number, with)).count();
@@ -112,17 +108,23 @@ impl Resolver<'_> {
     }
 
     pub(super) fn operand(&mut self, side: &mut Operand, place: ConditionPlace<'_>) {
-        side.visit_mut(&mut |part| match part {
-            Operand::Value(name) => self.value(name, ValueKind::Number),
-            Operand::Field(name) => self.field(name, ValueKind::Number, place),
-            Operand::TimeIn(name) => self.asked_state(name),
-            Operand::TimeInState(span) => match place {
-                ConditionPlace::Entry => self.findings.add(not_in_entry("time_in_state", span.clone())),
-                ConditionPlace::Property => self.findings.add(not_in_property("time_in_state", span.clone())),
-                ConditionPlace::Tick | ConditionPlace::Message(_) => {}
-            },
-            _ => {}
-        });
+        for atom in side.atoms_mut() {
+            match (atom, place) {
+                (Atom::Input(input), _) => self.input(input, ValueKind::Number, place),
+                (Atom::TimeIn(name), _) => self.asked_state(name),
+                (Atom::TimeInState(span), ConditionPlace::Entry) => {
+                    self.findings.add(not_in_entry("time_in_state", span.clone()));
+                }
+                (Atom::TimeInState(span), ConditionPlace::Property) => {
+                    self.findings.add(not_in_property("time_in_state", span.clone()));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn input(&mut self, Input { name, is_field }: &Input, used_as: ValueKind, place: ConditionPlace<'_>) {
+        if *is_field { self.field(name, used_as, place) } else { self.value(name, used_as) }
     }
 
     pub(super) fn value(&mut self, name: &Name, used_as: ValueKind) {
@@ -211,16 +213,12 @@ impl Resolver<'_> {
 
 /// Returns where a value, a field or a time is first used in a side of a comparison.
 fn first_span(side: &Operand) -> Option<Range<usize>> {
-    let mut first = None;
-    side.visit(&mut |part| {
-        let at = match part {
-            Operand::Value(name) | Operand::Field(name) | Operand::TimeIn(name) => Some(&name.span),
-            Operand::TimeInState(span) => Some(span),
-            _ => None,
-        };
-        first = first.take().or_else(|| at.cloned());
-    });
-    first
+    side.atoms().find_map(|atom| match atom {
+        Atom::Input(Input { name: Name { span, .. }, .. })
+        | Atom::TimeIn(Name { span, .. })
+        | Atom::TimeInState(span) => Some(span.clone()),
+        Atom::Number(_) | Atom::Bool(_) => None,
+    })
 }
 
 fn flag_as_number(name: &Name) -> Mistake {

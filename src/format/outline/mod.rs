@@ -562,6 +562,11 @@ impl StateOutline {
         self.every().into_iter().chain(of_exits)
     }
 
+    /// Returns the conditions of its exits, and its entry condition.
+    pub(crate) fn conditions(&self) -> impl Iterator<Item = &When> {
+        self.exits.iter().filter_map(|exit| exit.when.as_deref()).chain(self.enter_when.as_deref())
+    }
+
     /// Returns the parent of the state.
     #[must_use]
     pub fn parent(&self) -> Option<StateId> {

@@ -60,9 +60,8 @@ fn named(outline: &Outline) -> Vec<(Name, Purpose)> {
     let states = outline.states.iter();
     let of = |state: &Arc<super::StateOutline>| {
         let hooks = state.script.as_deref().into_iter().map(|script| (script.clone(), Purpose::Hooks));
-        let whens =
-            state.enter_when.as_deref().into_iter().chain(state.exits.iter().filter_map(|exit| exit.when.as_deref()));
-        let conditions = whens.filter_map(|when| when.script()).map(|script| (script.clone(), Purpose::Condition));
+        let conditions =
+            state.conditions().filter_map(|when| when.script()).map(|script| (script.clone(), Purpose::Condition));
         hooks.chain(conditions).collect::<Vec<_>>()
     };
     states.flat_map(of).collect()

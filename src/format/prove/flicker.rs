@@ -12,7 +12,7 @@ use super::solver::{Situation, holds, is_apart};
 use super::step::{PossibleSteps, StepEnd, TickStep};
 use super::telling::Telling;
 use crate::format::expression::{Expr, When};
-use crate::format::operand::Operand;
+use crate::format::operand::{Atom, Operand};
 use crate::format::outline::StateId;
 
 /// The maximum number of ticks in a short circle. Short circles are searched breadth-first, longer ones depth-first.
@@ -81,30 +81,23 @@ pub(super) fn shortest(machine: &Machine<'_>) -> f64 {
     };
     for state in machine.outline.states() {
         state.durations().for_each(|duration| see(duration.least()));
-        let whens = state.exits.iter().filter_map(|exit| exit.when.as_deref()).chain(state.enter_when.as_deref());
-        for when in whens {
+        for when in state.conditions() {
             if let When::Expr { expr, .. } = when {
-                numbers(expr, &mut see);
+                numbers(expr).for_each(&mut see);
             }
         }
     }
     (shortest / 4.0).max(1e-4)
 }
 
-/// Calls `see` for each number in comparisons with times.
-fn numbers(expr: &Expr, see: &mut impl FnMut(f64)) {
-    expr.clone().visit_mut(&mut |test| match test {
-        Expr::Compare { left, right, .. } if left.has_time() || right.has_time() => {
-            for side in [left, right] {
-                side.visit(&mut |part| {
-                    if let Operand::Number(number) = part {
-                        see(*number);
-                    }
-                });
-            }
-        }
-        _ => {}
+/// Returns the numbers in comparisons with times.
+fn numbers(expr: &Expr) -> impl Iterator<Item = f64> {
+    let timed = expr.tests().filter_map(|test| match test {
+        Expr::Compare { left, right, .. } if left.has_time() || right.has_time() => Some([left, right]),
+        _ => None,
     });
+    let atoms = timed.flatten().flat_map(Operand::atoms);
+    atoms.filter_map(|atom| if let Atom::Number(number) = atom { Some(*number) } else { None })
 }
 
 /// Returns the strongly connected component of each state from `first` on. Every circle lies within one component.

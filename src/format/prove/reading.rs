@@ -6,8 +6,7 @@ use super::claim::{Claim, Quantity};
 use super::machine::{Asking, Standing, StateTime, Undecided};
 use crate::format::duration::{Duration, Length};
 use crate::format::expression::{Comparison, Expr, When, flag_compared};
-use crate::format::name::Name;
-use crate::format::operand::{Arithmetic, Function, Operand};
+use crate::format::operand::{Arithmetic, Atom, Function, Input, Operand};
 use crate::format::outline::StateId;
 use crate::span::Span;
 
@@ -39,9 +38,8 @@ impl Asking<'_> {
     pub(super) fn expr(&self, expr: &Expr) -> Claim {
         match expr {
             Expr::Bool(is) => (*is).into(),
-            Expr::Flag(name) => self.flag(name),
-            Expr::FieldFlag(_) if self.message.is_none() => Claim::NEVER,
-            Expr::FieldFlag(name) => Claim::is(Quantity::FieldFlag(self.message(), name.text.as_str().into())),
+            Expr::Flag(flag) if flag.is_field && self.message.is_none() => Claim::NEVER,
+            Expr::Flag(flag) => self.flag(flag),
             Expr::In(name) => self.is_in(&name.text),
             Expr::Chance { p, .. } if *p <= 0.0 => Claim::NEVER,
             Expr::Chance { p, per_second: false, .. } if *p >= 1.0 => Claim::ALWAYS,
@@ -49,23 +47,20 @@ impl Asking<'_> {
             Expr::Not(inner) => self.expr(inner).negated(),
             Expr::And(parts) => Claim::all(parts.iter().map(|part| self.expr(part))),
             Expr::Or(parts) => Claim::any(parts.iter().map(|part| self.expr(part))),
-            Expr::Compare { left, op, right } => {
-                let (flag, is) = match flag_compared(left, *op, right) {
-                    Some((Operand::Value(name), is)) => (self.flag(name), is),
-                    Some((Operand::Field(name), is)) => {
-                        (Claim::is(Quantity::FieldFlag(self.message(), name.text.as_str().into())), is)
-                    }
-                    _ => return self.comparison(left, *op, right),
-                };
-                if is { flag } else { flag.negated() }
-            }
+            Expr::Compare { left, op, right } => match flag_compared(left, *op, right) {
+                Some((flag, true)) => self.flag(flag),
+                Some((flag, false)) => self.flag(flag).negated(),
+                None => self.comparison(left, *op, right),
+            },
         }
     }
 
-    fn flag(&self, name: &Name) -> Claim {
-        match self.written(&name.text) {
+    fn flag(&self, flag: &Input) -> Claim {
+        let name = flag.name.text.as_str().into();
+        match self.written(flag) {
             Some(note) => self.undecided(note),
-            None => Claim::is(Quantity::Flag(name.text.as_str().into())),
+            None if flag.is_field => Claim::is(Quantity::FieldFlag(self.message(), name)),
+            None => Claim::is(Quantity::Flag(name)),
         }
     }
 
@@ -74,14 +69,7 @@ impl Asking<'_> {
         if are_there == Claim::NEVER {
             return Claim::NEVER;
         }
-        let mut written = None;
-        for side in [left, right] {
-            side.visit(&mut |part| {
-                if let Operand::Value(name) = part {
-                    written = written.or_else(|| self.written(&name.text));
-                }
-            });
-        }
+        let written = left.inputs().chain(right.inputs()).find_map(|input| self.written(input));
         if let Some(note) = written {
             return Claim::all([are_there, self.undecided(note)]);
         }
@@ -99,9 +87,9 @@ impl Asking<'_> {
     }
 
     /// Returns a function that notes the reason why a value may be written between two evaluations in the same tick: by a script,
-    /// or, if a change has been made in this tick, by actions. `None` if the value stays the same.
-    fn written(&self, value: &str) -> Option<fn(&mut Undecided)> {
-        let at = self.at?;
+    /// or, if a change has been made in this tick, by actions. `None` if the value stays the same, as a field of a message does.
+    fn written(&self, input: &Input) -> Option<fn(&mut Undecided)> {
+        let (at, value) = (self.at.filter(|_| !input.is_field)?, input.name.text.as_str());
         if self.machine.outline.is_written(value) {
             return Some(|undecided| undecided.has_scripts = true);
         }
@@ -175,13 +163,13 @@ impl Asking<'_> {
         if with.is_nan() {
             return Claim::NEVER;
         }
-        if matches!(written, Operand::Value(_) | Operand::Field(_)) {
+        if matches!(written, Operand::Atom(Atom::Input(_))) {
             return x(op, with);
         }
         let k = (with - steps.offset) / steps.factor;
         let around = ROUNDING * k.abs().max(steps.size / steps.factor.abs()).max((with / steps.factor).abs()).max(1e-9);
         if !(k.is_finite() && around.is_finite() && steps.factor != 0.0) {
-            return self.either(written, op, &Operand::Number(with));
+            return self.either(written, op, &Atom::Number(with).into());
         }
         // The same difference gets the same quantity everywhere.
         let difference = Quantity::OpenNumber(format!("{}: {written} - {with}", self.message()).into());
@@ -190,7 +178,11 @@ impl Asking<'_> {
         let (below, above) = (k - around, k + around);
         let near = || [x(Comparison::GreaterOrEqual, below), x(Comparison::LessOrEqual, above), open.clone()];
         #[expect(clippy::float_cmp, reason = "it is asked whether the calculation gives exactly this")]
-        let is_exact = result(written, k) == with;
+        let is_exact = written.calculated(&|atom| match atom {
+            Atom::Number(number) => *number,
+            Atom::Input(_) => k,
+            Atom::Bool(_) | Atom::TimeInState(_) | Atom::TimeIn(_) => f64::NAN,
+        }) == with;
         // The comparison certainly holds beyond `surely`, and may hold beyond `perhaps`.
         let (surely, perhaps) = match (op, is_exact) {
             (Comparison::Greater, true) => (above, k),
@@ -212,7 +204,7 @@ impl Asking<'_> {
 
     /// Returns the claim that a comparison of the result of a function with a constant holds, by comparisons of its arguments.
     fn call_compared(&self, function: Function, of: &[Operand], op: Comparison, with: f64) -> Claim {
-        let compared = |of: &Operand, op, with| self.comparison(of, op, &Operand::Number(with));
+        let compared = |of: &Operand, op, with| self.comparison(of, op, &Atom::Number(with).into());
         let has_result = || {
             let is_number = |of: &Operand| {
                 Claim::any([compared(of, Comparison::LessOrEqual, with), compared(of, Comparison::Greater, with)])
@@ -262,31 +254,27 @@ impl Asking<'_> {
     /// Returns the claim that all states whose times the calculation uses are active. The time in a state that is not active
     /// is NaN.
     fn are_there(&self, side: &Operand) -> Claim {
-        let mut are_there = Vec::new();
-        side.visit(&mut |part| {
-            if let Operand::TimeIn(name) = part {
-                are_there.push(self.is_in(&name.text));
-            }
-        });
-        Claim::all(are_there)
+        let is_there = |atom: &Atom| if let Atom::TimeIn(name) = atom { Some(self.is_in(&name.text)) } else { None };
+        Claim::all(side.atoms().filter_map(is_there).collect::<Vec<_>>())
     }
 
     fn side<'o>(&self, operand: &'o Operand) -> Side<'o> {
         match operand {
-            Operand::Number(number) => Side::Number(*number),
-            Operand::Bool(_) => Side::Number(f64::NAN),
-            Operand::TimeInState(_) => Side::Time(self.asker),
-            Operand::TimeIn(name) => Side::Time(self.state(&name.text)),
-            Operand::Value(name) => Side::Steps(LinearSteps::of(Quantity::Number(name.text.as_str().into()))),
-            Operand::Field(name) => {
-                Side::Steps(LinearSteps::of(Quantity::Field(self.message(), name.text.as_str().into())))
+            Operand::Atom(Atom::Number(number)) => Side::Number(*number),
+            Operand::Atom(Atom::Bool(_)) => Side::Number(f64::NAN),
+            Operand::Atom(Atom::TimeInState(_)) => Side::Time(self.asker),
+            Operand::Atom(Atom::TimeIn(name)) => Side::Time(self.state(&name.text)),
+            Operand::Atom(Atom::Input(Input { name, is_field })) => {
+                let name = name.text.as_str().into();
+                let quantity = if *is_field { Quantity::Field(self.message(), name) } else { Quantity::Number(name) };
+                Side::Steps(LinearSteps::of(quantity))
             }
             Operand::Negative(inner) => match self.side(inner) {
                 Side::Number(number) => Side::Number(-number),
                 Side::Steps(steps) => Side::Steps(steps.times(-1.0)),
                 _ => Side::Other,
             },
-            Operand::Calculation(left, by, right) => match (self.side(left), by, self.side(right)) {
+            Operand::Binary(left, by, right) => match (self.side(left), by, self.side(right)) {
                 (Side::Number(left), by, Side::Number(right)) => Side::Number(by.of(left, right)),
                 (Side::Steps(steps), Arithmetic::Add, Side::Number(number))
                 | (Side::Number(number), Arithmetic::Add, Side::Steps(steps)) => Side::Steps(steps.plus(number)),
@@ -345,20 +333,5 @@ impl LinearSteps {
     fn times(self, number: f64) -> Self {
         let Self { quantity, factor, offset, size } = self;
         Self { quantity, factor: factor * number, offset: offset * number, size: size * number.abs() }
-    }
-}
-
-/// Returns the result of a calculation in which the quantity that varies is `x`.
-fn result(operand: &Operand, x: f64) -> f64 {
-    match operand {
-        Operand::Number(number) => *number,
-        Operand::Value(_) | Operand::Field(_) => x,
-        Operand::Negative(inner) => -result(inner, x),
-        Operand::Calculation(left, by, right) => by.of(result(left, x), result(right, x)),
-        Operand::Call(function, arguments) => {
-            let argument = |nth: usize| arguments.get(nth).map_or(0.0, |argument| result(argument, x));
-            function.of(argument(0), argument(1))
-        }
-        Operand::Bool(_) | Operand::TimeInState(_) | Operand::TimeIn(_) => f64::NAN,
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::{ConditionReader, Parsed, Term, prefix};
 use crate::format::expression::{Expr, OF_MESSAGE};
 use crate::format::name::Name;
-use crate::format::operand::{Arithmetic, FUNCTIONS, Function, Operand};
+use crate::format::operand::{Arithmetic, Atom, FUNCTIONS, Function, Input, Operand};
 use crate::format::problems::Mistake;
 
 /// The maximum number of calculations in one condition. Each operator and each call of a function is one.
@@ -38,7 +38,7 @@ impl ConditionReader<'_> {
             let right = part(self, "a value or a number")?;
             let right = calculable(right, right_start..self.at)?;
             self.count(start)?;
-            term = Term::Operand(Operand::Calculation(Box::new(left), by, Box::new(right)));
+            term = Term::Operand(Operand::Binary(Box::new(left), by, Box::new(right)));
         }
     }
 
@@ -57,13 +57,13 @@ impl ConditionReader<'_> {
 
     fn factor(&mut self, what: &str) -> Parsed<Term> {
         if let Some(number) = self.number()? {
-            return Ok(Term::Operand(Operand::Number(number)));
+            return Ok(Term::Operand(Atom::Number(number).into()));
         }
         let start = self.next();
         if self.takes("-") {
             let inner = self.deeper(|reader| reader.factor("a value or a number"))?;
             return Ok(Term::Operand(match calculable(inner, start..self.at)? {
-                Operand::Number(number) => Operand::Number(-number),
+                Operand::Atom(Atom::Number(number)) => Atom::Number(-number).into(),
                 inner => Operand::Negative(Box::new(inner)),
             }));
         }
@@ -76,29 +76,31 @@ impl ConditionReader<'_> {
         let Some(text) = self.name() else { return self.expected(what) };
         let span = self.map.span(start..self.at);
         let is_call = self.rest().starts_with('(');
-        Ok(Term::Operand(match text {
-            "true" => Operand::Bool(true),
-            "false" => Operand::Bool(false),
-            "time_in_state" => Operand::TimeInState(span),
+        let atom = match text {
+            "true" => Atom::Bool(true),
+            "false" => Atom::Bool(false),
+            "time_in_state" => Atom::TimeInState(span),
             "chance" => return self.chance(start, false).map(Term::Condition),
             "chance_per_second" if is_call => return self.chance(start, true).map(Term::Condition),
             "in" if is_call => {
                 let asked = Expr::In(self.state()?);
                 return self.test(asked).map(Term::Condition);
             }
-            "time_in" if is_call => Operand::TimeIn(self.state()?),
+            "time_in" if is_call => Atom::TimeIn(self.state()?),
             "and" | "or" | "not" => {
                 self.at = before;
                 return self.expected(what);
             }
-            text => match FUNCTIONS.into_iter().find(|function| is_call && function.name() == text) {
-                Some(function) => self.call(function, start)?,
-                None => match text.strip_prefix(OF_MESSAGE) {
-                    Some(field) => Operand::Field(Name { text: field.into(), span }),
-                    None => Operand::Value(Name { text: text.into(), span }),
-                },
-            },
-        }))
+            text => {
+                if let Some(function) = FUNCTIONS.into_iter().find(|function| is_call && function.name() == text) {
+                    return self.call(function, start).map(Term::Operand);
+                }
+                let field = text.strip_prefix(OF_MESSAGE);
+                let name = Name { text: field.unwrap_or(text).into(), span };
+                Atom::Input(Input { name, is_field: field.is_some() })
+            }
+        };
+        Ok(Term::Operand(atom.into()))
     }
 
     fn call(&mut self, function: Function, start: usize) -> Parsed<Operand> {
@@ -154,9 +156,11 @@ impl ConditionReader<'_> {
 /// Returns the term as an operand of a calculation. Fails if it cannot be a number.
 fn calculable(term: Term, at: Range<usize>) -> Parsed<Operand> {
     match term.operand(at.clone())? {
-        Operand::Bool(yes) => Mistake::error("comparison", at, format!("`{yes}` is not a number to calculate with"))
-            .label("true or false")
-            .refuse(),
+        Operand::Atom(Atom::Bool(yes)) => {
+            Mistake::error("comparison", at, format!("`{yes}` is not a number to calculate with"))
+                .label("true or false")
+                .refuse()
+        }
         operand => Ok(operand),
     }
 }

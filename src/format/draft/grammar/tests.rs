@@ -6,7 +6,7 @@ use super::{SourceMap, parse};
 use crate::format::draft::relocate;
 use crate::format::expression::{Comparison, Expr, is_name};
 use crate::format::name::Name;
-use crate::format::operand::{Arithmetic, FUNCTIONS, Operand};
+use crate::format::operand::{Arithmetic, Atom, FUNCTIONS, Input, Operand};
 
 fn name() -> impl Strategy<Value = Name> {
     "[a-zA-Z_äé][a-z0-9_.ö]{0,8}"
@@ -19,26 +19,31 @@ fn state() -> impl Strategy<Value = Name> {
     prop_oneof![name(), "[a-z][a-z .]{0,6}[a-z]".prop_map(|text| Name { text, span: 0..0 })]
 }
 
+fn input(is_field: bool) -> impl Strategy<Value = Input> {
+    name().prop_map(move |name| Input { name, is_field })
+}
+
 fn asked() -> impl Strategy<Value = Operand> {
-    prop_oneof![
-        3 => name().prop_map(Operand::Value),
-        1 => Just(Operand::TimeInState(0..0)),
-        1 => state().prop_map(Operand::TimeIn),
-        1 => name().prop_map(Operand::Field),
-    ]
+    let atom = prop_oneof![
+        3 => input(false).prop_map(Atom::Input),
+        1 => Just(Atom::TimeInState(0..0)),
+        1 => state().prop_map(Atom::TimeIn),
+        1 => input(true).prop_map(Atom::Input),
+    ];
+    atom.prop_map(Operand::Atom)
 }
 
 fn calculated() -> impl Strategy<Value = Operand> {
     let number = prop_oneof![any::<i16>().prop_map(f64::from), prop::num::f64::NORMAL];
-    let leaf = prop_oneof![3 => asked(), 2 => number.prop_map(Operand::Number)];
+    let leaf = prop_oneof![3 => asked(), 2 => number.prop_map(|number| Atom::Number(number).into())];
     leaf.prop_recursive(4, 12, 2, |inner| {
         let by =
             prop::sample::select(vec![Arithmetic::Add, Arithmetic::Subtract, Arithmetic::Multiply, Arithmetic::Divide]);
         prop_oneof![
             4 => (inner.clone(), by, inner.clone())
-                .prop_map(|(left, by, right)| Operand::Calculation(Box::new(left), by, Box::new(right))),
+                .prop_map(|(left, by, right)| Operand::Binary(Box::new(left), by, Box::new(right))),
             1 => inner.clone().prop_map(|of| match of {
-                Operand::Number(number) => Operand::Number(-number),
+                Operand::Atom(Atom::Number(number)) => Atom::Number(-number).into(),
                 of => Operand::Negative(Box::new(of)),
             }),
             1 => (prop::sample::select(FUNCTIONS.to_vec()), prop::collection::vec(inner, 2)).prop_map(
@@ -51,7 +56,7 @@ fn calculated() -> impl Strategy<Value = Operand> {
 }
 
 fn comparison() -> impl Strategy<Value = Expr> {
-    let other = prop_oneof![3 => calculated(), 1 => any::<bool>().prop_map(Operand::Bool)];
+    let other = prop_oneof![3 => calculated(), 1 => any::<bool>().prop_map(|is| Atom::Bool(is).into())];
     let op = prop::sample::select(Comparison::ALL.to_vec());
     let side = prop_oneof![asked(), calculated().prop_filter("something is read", Operand::is_read)];
     (side, op, other, any::<bool>()).prop_map(|(asked, op, other, is_first)| {
@@ -63,11 +68,11 @@ fn comparison() -> impl Strategy<Value = Expr> {
 fn expr() -> impl Strategy<Value = Expr> {
     let leaf = prop_oneof![
         1 => any::<bool>().prop_map(Expr::Bool),
-        3 => name().prop_map(Expr::Flag),
+        3 => input(false).prop_map(Expr::Flag),
         3 => comparison(),
         1 => (0.0..=1.0, any::<bool>()).prop_map(|(p, per_second)| Expr::Chance { p, per_second, span: 0..0 }),
         1 => state().prop_map(Expr::In),
-        1 => name().prop_map(Expr::FieldFlag),
+        1 => input(true).prop_map(Expr::Flag),
     ];
     leaf.prop_recursive(5, 40, 4, |inner| {
         let parts = || prop::collection::vec(inner.clone(), 2..4);
