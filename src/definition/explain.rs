@@ -4,7 +4,6 @@ use std::collections::HashSet;
 use std::fmt;
 use std::iter;
 use std::mem;
-use std::slice;
 
 use super::Definition;
 use super::choice::Choice;
@@ -14,6 +13,10 @@ use super::handle::{in_region_of, machine_in};
 use super::record::{Answered, Record, Trial, WrittenTest, rounded};
 use crate::format::leads::Leads;
 use crate::fsm::Fsm;
+use crate::machine::regions::Branch;
+use crate::machine::seat::Path;
+use crate::machine::transition::path::{branch, descent};
+use crate::machine::transition::regions::Memory;
 use crate::owner::{Owner, now};
 use crate::state::StateRef;
 
@@ -291,12 +294,8 @@ impl<T: Owner> Definition<T> {
     /// ```
     pub fn explain_entry(&self, state: &StateRef<T>, owner: &mut T, cx: &mut T::Context<'_>) -> Vec<ExitReport> {
         let graph = self.inner.shared.load();
-        let mut path: Vec<_> = outward(state).collect();
-        path.reverse();
-        let mut entered = Vec::new();
-        enter(&path, &mut entered);
         let (mut is_taken, mut reports) = (false, Vec::new());
-        for state in &entered {
+        for state in &entered_with(state) {
             // While a state is being entered, it is the innermost active state.
             let mut machine = machine_in(state, self.global(), 0.0, cx);
             (is_taken, reports) = machine.with(owner, cx, |owner, fsm, cx| {
@@ -357,20 +356,10 @@ fn outward<T: Owner>(state: &StateRef<T>) -> impl Iterator<Item = StateRef<T>> {
     iter::successors(Some(state.clone()), |state| state.parent())
 }
 
-/// Adds the states that are entered with the last state of a path, in the order in which they are entered.
-fn enter<T: Owner>(path: &[StateRef<T>], entered: &mut Vec<StateRef<T>>) {
-    let Some((state, inside)) = path.split_first() else { return };
-    entered.push(state.clone());
-    let child = inside.first();
-    let regions = state.regions();
-    if regions.is_empty() {
-        let initial = state.initial();
-        enter(if child.is_some() { inside } else { initial.as_slice() }, entered);
-    }
-    for (nth, initial) in regions.into_iter().enumerate() {
-        let is_here = child.is_some_and(|child| child.region() == nth);
-        enter(if is_here { inside } else { slice::from_ref(&initial) }, entered);
-    }
+/// Returns the states that are entered with a state if none of them is active, in the order in which they are entered.
+fn entered_with<T: Owner>(state: &StateRef<T>) -> Path<T> {
+    let entered = descent(state).and_then(|path| branch(path, 0, 0, &Memory::new()));
+    entered.map_or_else(|_| Path::new(), Branch::into_states)
 }
 
 /// Makes the decisions of a graph's states for an owner, and reports them.
