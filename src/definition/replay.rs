@@ -13,7 +13,7 @@ use crate::format::action::{WrittenAction, WrittenActions};
 use crate::format::expression::{Expr, When, flag_compared};
 use crate::format::name::Name;
 use crate::format::operand::{Atom, Input, Operand};
-use crate::format::outline::{Checked, Outline, StateId};
+use crate::format::outline::{Checked, ExitId, Outline, StateId};
 use crate::format::prove::witness::{CHANCE, Stage, StageRun, Witness, WitnessChange, WitnessRow, WitnessValue};
 use crate::format::prove::{ExitRuns, Proof};
 use crate::format::words::{ValueKind, Words};
@@ -35,8 +35,8 @@ struct MachineReplay {
     definition: Definition<Actor>,
     /// The index of each value in [`Actor::values`], and its kind.
     values: BTreeMap<String, (usize, ValueKind)>,
-    /// The exits of the file, each with its state and its index among the exits of the state.
-    exits: Vec<(StateId, usize)>,
+    /// The exits of the file.
+    exits: Vec<ExitId>,
     /// The ids of the states, by name.
     ids: HashMap<String, StateId>,
 }
@@ -133,7 +133,7 @@ impl MachineReplay {
                 let span = exit.span.clone();
                 #[expect(clippy::cast_precision_loss, reason = "no file has so many exits")]
                 let argument = Some(Atom::Number(exits.len() as f64).into());
-                exits.push((StateId::new(of), nth));
+                exits.push(ExitId { of: StateId::new(of), nth });
                 let name = Name { text: TAKEN.into(), span: span.clone() };
                 let actions = exit.actions.get_or_insert_default();
                 actions.retain(|action| action.sets);
@@ -189,14 +189,44 @@ impl MachineReplay {
         let definition = Definition::of(Checked { outline, params }, None, &vocabulary).ok()?;
         Some(Self { definition, values, exits, ids })
     }
+}
 
-    fn set(&self, row: &WitnessRow, actor: &mut Actor) {
+impl PlayedMachine {
+    /// Creates a machine that has not been started.
+    fn new(replay: &Rc<MachineReplay>, state: StateRef<Actor>) -> Self {
+        Self {
+            replay: Rc::clone(replay),
+            machine: replay.definition.machine_in(state).with_limit(MOST_AT_ONCE),
+            actor: Actor { values: vec![0.0; replay.values.len()], ..Actor::default() },
+            now: 0.0,
+            watch: PropertyWatch::default(),
+            violated: Vec::new(),
+        }
+    }
+
+    /// Sets the values of a row, and sends its message.
+    fn set(&mut self, row: &WitnessRow) {
         for (name, value) in &row.values {
-            if let Some((at, _)) = self.values.get(name) {
-                actor.values[*at] = value.number();
+            if let Some((at, _)) = self.replay.values.get(name) {
+                self.actor.values[*at] = value.number();
             } else if name == CHANCE {
-                actor.chance = Some(value.number());
+                self.actor.chance = Some(value.number());
             }
+        }
+        if let Some(message) = &row.message {
+            self.start();
+            self.machine.send(&mut self.actor, message, &mut self.now);
+        }
+    }
+
+    fn update(&mut self) {
+        self.start();
+        self.machine.update(&mut self.actor, &mut self.now);
+    }
+
+    fn start(&mut self) {
+        if !self.machine.is_started() {
+            self.machine.start(&mut self.actor, &mut self.now);
         }
     }
 }
@@ -207,17 +237,13 @@ impl StageRun for PlayedMachine {
     }
 
     fn tick(&mut self, row: &WitnessRow, time: f64) -> bool {
+        self.now = time;
+        self.actor.changes.clear();
+        self.actor.taken.clear();
+        self.actor.chance = None;
+        self.set(row);
+        self.update();
         let Self { replay, machine, actor, now, watch, violated } = self;
-        *now = time;
-        actor.changes.clear();
-        actor.taken.clear();
-        actor.chance = None;
-        replay.set(row, actor);
-        start(machine, actor, now);
-        if let Some(message) = &row.message {
-            machine.send(actor, message, now);
-        }
-        machine.update(actor, now);
         *violated =
             machine.with(actor, now, |actor, fsm, now| replay.definition.check_properties(watch, actor, fsm, now));
         // Here, a machine that changes in a circle reaches the limit earlier than in a game.
@@ -244,7 +270,7 @@ impl StageRun for PlayedMachine {
         &self.violated
     }
 
-    fn taken(&self) -> Vec<(StateId, usize)> {
+    fn taken(&self) -> Vec<ExitId> {
         self.actor.taken.iter().map(|exit| self.replay.exits[*exit]).collect()
     }
 }
@@ -256,14 +282,7 @@ impl Stage for Rc<MachineReplay> {
     }
 
     fn begin(&self) -> Box<dyn StageRun> {
-        Box::new(PlayedMachine {
-            replay: Rc::clone(self),
-            machine: self.definition.machine().with_limit(MOST_AT_ONCE),
-            actor: Actor { values: vec![0.0; self.values.len()], ..Actor::default() },
-            now: 0.0,
-            watch: PropertyWatch::default(),
-            violated: Vec::new(),
-        })
+        Box::new(PlayedMachine::new(self, self.definition.initial()))
     }
 
     fn play(&self, from: Option<StateId>, rows: Vec<WitnessRow>, tick: f64, ticks: u32) -> Option<Witness> {
@@ -275,24 +294,17 @@ impl Stage for Rc<MachineReplay> {
             Some(name) => iter::successors(self.definition.state(name), |state| state.initial()).last()?,
             None => self.definition.initial(),
         };
-        let mut machine = self.definition.machine_in(state).with_limit(MOST_AT_ONCE);
-        let mut actor = Actor { values: vec![0.0; self.values.len()], ..Actor::default() };
+        let mut run = PlayedMachine::new(self, state);
         let mut next = rows.iter().peekable();
         for at in 0..=ticks {
-            let mut clock = f64::from(at) * tick;
-            while let Some(row) = next.next_if(|row| row.time <= clock + 1e-9) {
-                self.set(row, &mut actor);
-                if let Some(message) = &row.message {
-                    start(&mut machine, &mut actor, &mut clock);
-                    machine.send(&mut actor, message, &mut clock);
-                }
+            run.now = f64::from(at) * tick;
+            while let Some(row) = next.next_if(|row| row.time <= run.now + 1e-9) {
+                run.set(row);
             }
-            start(&mut machine, &mut actor, &mut clock);
-            machine.update(&mut actor, &mut clock);
+            run.update();
         }
-        let end = machine.current().map(ToString::to_string).unwrap_or_default();
-        drop(next);
-        Some(Witness { from, tick, ticks, rows, changes: actor.changes, end })
+        let end = run.machine.current().map(ToString::to_string).unwrap_or_default();
+        Some(Witness { from, tick, ticks, rows, changes: run.actor.changes, end })
     }
 }
 
@@ -318,13 +330,6 @@ impl ExitRuns {
 
 fn stage(outline: &Outline) -> Option<Box<dyn Stage>> {
     Some(Box::new(Rc::new(MachineReplay::of(outline)?)))
-}
-
-/// Starts a machine that has not been started.
-fn start(machine: &mut StateMachine<Actor>, actor: &mut Actor, clock: &mut f64) {
-    if !machine.is_started() {
-        machine.start(actor, clock);
-    }
 }
 
 fn arguments(actions: &WrittenActions) -> impl Iterator<Item = &Operand> {

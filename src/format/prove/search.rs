@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::claim::{Claim, ClaimTest, Quantity};
-use super::configuration::Configuration;
+use super::configurations::Configuration;
 use super::flicker::shortest;
 use super::machine::{Machine, Standing, StateTime};
 use super::witness::{CHANCE, StageRun, Witness, WitnessRow, WitnessValue};
@@ -319,7 +319,7 @@ impl RunSearch<'_> {
             let longest = self.longest.entry(id).or_default();
             *longest = longest.max(time);
         }
-        played.taken.extend(played.run.taken().into_iter().map(|(of, nth)| ExitId { of, nth }));
+        played.taken.extend(played.run.taken());
         let set = |name: &str| played.rows.iter().rev().flat_map(|row| &row.values).find(|(of, _)| of == name);
         row.values.retain(|(name, chance)| name != CHANCE || set(name).is_none_or(|(_, before)| before != chance));
         if !(row.values.is_empty() && row.message.is_none()) {
@@ -368,7 +368,7 @@ impl Played {
     }
 
     fn goals(&self) -> impl Iterator<Item = Goal> {
-        let takes = self.run.taken().into_iter().map(|(of, nth)| Goal::Takes(ExitId { of, nth }));
+        let takes = self.run.taken().into_iter().map(Goal::Takes);
         self.run.violated().iter().cloned().map(Goal::Violates).chain(takes)
     }
 }

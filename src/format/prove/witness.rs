@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::claim::Quantity;
 use super::solver::Situation;
-use crate::format::outline::StateId;
+use crate::format::outline::{ExitId, StateId};
 
 /// Values over time that show a finding. `demeanor run` plays them: the machine begins in the state [`from`](Self::from),
 /// which it has just entered. The machine is updated every [`tick`](Self::tick) seconds, starting at 0 seconds.
@@ -181,8 +181,8 @@ pub(crate) trait StageRun {
     /// Returns the names of the properties that the last tick has violated for the first time.
     fn violated(&self) -> &[String];
 
-    /// Returns the exits that were taken in the last tick: for each its state, and its index among the exits of the state.
-    fn taken(&self) -> Vec<(StateId, usize)>;
+    /// Returns the exits that were taken in the last tick.
+    fn taken(&self) -> Vec<ExitId>;
 }
 
 impl WitnessRow {
