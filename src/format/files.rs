@@ -137,11 +137,9 @@ impl Files {
         }
         let table = document.table;
         let machines = table.get("machines").and_then(|machines| machines.get_ref().as_table());
-        let machines = machines.into_iter().flat_map(Table::keys);
-        let mut names: Vec<_> = machines.map(|name| (name.span().start, name.get_ref().to_string())).collect();
-        names.sort();
+        let machines = machines.into_iter().flat_map(Table::in_order).map(|(name, _)| name.get_ref().to_string());
         let beside = table.contains_key("states").then(String::new);
-        Ok(beside.into_iter().chain(names.into_iter().map(|(_, name)| name)).collect())
+        Ok(beside.into_iter().chain(machines).collect())
     }
 
     pub(crate) fn text(&self) -> Result<&str, Problems> {

@@ -2,7 +2,7 @@
 
 use super::read::DraftReader;
 use super::source_map::SourceMap;
-use super::tree::{Key, SpannedValue, Table, TreeValue};
+use super::tree::{SpannedValue, Table, TreeValue};
 use super::{duration, grammar};
 use crate::format::action::{WrittenAction, WrittenActions};
 use crate::format::name::Name;
@@ -71,9 +71,7 @@ impl DraftReader<'_, '_> {
 
     /// Adds an action for each key of a table, in the order of the file.
     fn add_each(&mut self, table: &Table<'_>, sets: bool, actions: &mut Vec<WrittenAction>) {
-        let mut entries: Vec<(&Key<'_>, _)> = table.iter().collect();
-        entries.sort_by_key(|(name, _)| name.span().start);
-        for (name, value) in entries {
+        for (name, value) in table.in_order() {
             let name = Name { text: name.get_ref().to_string(), span: name.span() };
             if sets && self.value_name(name.clone(), SETS).is_none() {
                 continue;

@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::duration::{DraftDuration, DraftLength, Time};
+use super::duration::{self, DraftDuration, DraftLength, Time};
 use super::tree::SpannedValue;
 use crate::format::expression::{Expr, MOST_TESTS};
 use crate::format::name::Name;
@@ -67,15 +67,15 @@ impl DefinedWords {
         Some(expr)
     }
 
-    /// Reads a duration. It may be a constant of the file, in seconds.
+    /// Reads the duration of a key. It may be a constant of the file, in seconds.
     pub(super) fn duration(
         &mut self,
         value: &SpannedValue<'_>,
-        read: fn(&SpannedValue<'_>, &mut Findings) -> Option<DraftDuration>,
+        key: &str,
         findings: &mut Findings,
     ) -> Option<DraftDuration> {
         let constant = value.get_ref().as_str().and_then(|name| Some((name, *self.constants.get(name)?)));
-        let Some((name, number)) = constant else { return read(value, findings) };
+        let Some((name, number)) = constant else { return duration::of_key(key, value, findings) };
         self.used.insert(name.to_owned());
         if number < 0.0 {
             return Mistake::error(

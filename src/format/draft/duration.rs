@@ -52,41 +52,28 @@ const TOO_SHORT: [(&[&str], f64); 2] =
 /// The help for a duration that cannot be read.
 const FORMS: &str = "write seconds, `2.5`, or a text with a unit: `\"200 ms\"`, `\"10 ticks\"`, `\"2 s .. 4 s\"`, or the name of a value";
 
-/// Reads `after`: how long after the entry into its state an exit opens.
-pub(crate) fn after(value: &SpannedValue<'_>, findings: &mut Findings) -> Option<DraftDuration> {
-    let duration = read(value, "`after`", "0 or more", findings)?;
-    if is_zero(&duration) {
-        Mistake::warning("no-time", value.span(), "`after = 0` says nothing: an exit is open at once")
-            .label("no time at all")
-            .help("remove it, or write after how many seconds the exit is open: `after = 2.5`")
-            .report(findings);
-    }
-    Some(duration)
-}
-
-/// Reads `every`: the time between two turns of a state.
-pub(crate) fn every(value: &SpannedValue<'_>, findings: &mut Findings) -> Option<DraftDuration> {
-    above_zero(value, "`every`", "remove it, if the state is to be tried in each tick", findings)
-}
-
-/// Reads `cooldown`: for how long after it was taken an exit is not taken again.
-pub(crate) fn cooldown(value: &SpannedValue<'_>, findings: &mut Findings) -> Option<DraftDuration> {
-    above_zero(value, "`cooldown`", "remove it, if the exit may be taken again at once", findings)
-}
-
-/// Reads `within`: how long it may take until a property holds.
-pub(crate) fn within(value: &SpannedValue<'_>, findings: &mut Findings) -> Option<DraftDuration> {
-    read(value, "`within`", "0 or more", findings)
-}
-
-fn above_zero(value: &SpannedValue<'_>, what: &str, help: &str, findings: &mut Findings) -> Option<DraftDuration> {
-    let duration = read(value, what, "more than 0", findings)?;
+/// Reads the duration of a key.
+pub(super) fn of_key(key: &str, value: &SpannedValue<'_>, findings: &mut Findings) -> Option<DraftDuration> {
+    // The help for a key that cannot be 0.
+    let help = match key {
+        "every" => Some("remove it, if the state is to be tried in each tick"),
+        "cooldown" => Some("remove it, if the exit may be taken again at once"),
+        _ => None,
+    };
+    let what = format!("`{key}`");
+    let duration = read(value, &what, if help.is_some() { "more than 0" } else { "0 or more" }, findings)?;
     let begins_at_zero = matches!(&duration.length, DraftLength::Drawn(least, _) if least.number == 0.0);
-    if is_zero(&duration) || begins_at_zero {
+    if let Some(help) = help.filter(|_| is_zero(&duration) || begins_at_zero) {
         return Mistake::error("no-time", value.span(), format!("{what} must be a time in seconds, more than 0"))
             .label("no time at all")
             .help(help)
             .fail(findings);
+    }
+    if key == "after" && is_zero(&duration) {
+        Mistake::warning("no-time", value.span(), "`after = 0` says nothing: an exit is open at once")
+            .label("no time at all")
+            .help("remove it, or write after how many seconds the exit is open: `after = 2.5`")
+            .report(findings);
     }
     Some(duration)
 }

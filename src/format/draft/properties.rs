@@ -1,6 +1,6 @@
 //! Reads the properties of a machine.
 
-use super::duration::{self, DraftDuration, DraftLength};
+use super::duration::{DraftDuration, DraftLength};
 use super::format::PROPERTY_KEYS;
 use super::read::{DraftReader, missing_key};
 use super::tree::{Key, Table};
@@ -13,8 +13,6 @@ impl<'i> DraftReader<'_, 'i> {
     /// Reads the properties of a machine, in the order of the file.
     pub(super) fn properties(&mut self, machine: &Table<'i>) -> Vec<Property<DraftDuration>> {
         let properties = machine.get("properties").and_then(|properties| self.table(properties, "`properties`"));
-        let mut properties: Vec<_> = properties.into_iter().flat_map(Table::iter).collect();
-        properties.sort_by_key(|(name, _)| name.span().start);
         let property = |(name, property): (&Key<'i>, _)| {
             let name = Name { text: name.get_ref().to_string(), span: name.span() };
             self.good_name(&name, "a property");
@@ -23,7 +21,7 @@ impl<'i> DraftReader<'_, 'i> {
             let rule = self.rule(&name, table)?;
             Some(Property { name, rule })
         };
-        properties.into_iter().filter_map(property).collect()
+        properties.into_iter().flat_map(Table::in_order).filter_map(property).collect()
     }
 
     fn rule(&mut self, name: &Name, table: &Table<'i>) -> Option<PropertyRule<DraftDuration>> {
@@ -33,9 +31,7 @@ impl<'i> DraftReader<'_, 'i> {
             [&"always"] => self.asked(table, "always").map(PropertyRule::Always),
             [&"from", &"reach", &"within"] => {
                 let (from, reach) = (self.asked(table, "from"), self.asked(table, "reach"));
-                let within = table
-                    .get("within")
-                    .and_then(|value| self.defined.duration(value, duration::within, self.findings))?;
+                let within = self.duration(table, "within")?;
                 if !matches!(within.length, DraftLength::Fixed(_)) {
                     return Mistake::error("property", within.span, "`within` must be a fixed time")
                         .label("not always the same time")

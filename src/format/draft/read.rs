@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 use toml::Spanned;
 
 use super::defined::DefinedWords;
+use super::duration::DraftDuration;
 use super::format::{EXIT_KEYS, FILE_KEYS, MACHINE_KEYS, SCRIPT_KEYS, STATE_KEYS};
 use super::keys::quoted;
 use super::machines::{self, SharedState, WrittenMachine};
@@ -74,9 +75,7 @@ impl<'i> DraftReader<'_, 'i> {
         for key in ["constants", "conditions"] {
             let Some((_, words)) = file.remove(key) else { continue };
             let Some(table) = self.table(&words, &format!("`{key}`")) else { continue };
-            let mut entries: Vec<_> = table.iter().collect();
-            entries.sort_by_key(|(name, _)| name.span().start);
-            for (name, value) in entries {
+            for (name, value) in table.in_order() {
                 let name = Name { text: name.get_ref().to_string(), span: name.span() };
                 if !is_name(&name.text) || self.defined.has(&name.text) {
                     let why = if is_name(&name.text) { "is defined twice" } else { "cannot be used in a condition" };
@@ -133,10 +132,9 @@ impl<'i> DraftReader<'_, 'i> {
         self.table(&machines, "`machines`");
         let TreeValue::Table(machines) = machines.into_inner() else { return Vec::new() };
         if machines.len() > MOST_MACHINES {
-            let mut names: Vec<_> = machines.keys().map(Spanned::span).collect();
-            names.sort_by_key(|name| name.start);
+            let first = machines.in_order()[MOST_MACHINES].0.span();
             let message = format!("a file may have {MOST_MACHINES} machines, and this one has {}", machines.len());
-            Mistake::error("too-many-machines", names[MOST_MACHINES].clone(), message)
+            Mistake::error("too-many-machines", first, message)
                 .label("too many from here")
                 .help("divide the machines among several files")
                 .origin(Origin::Unread)
@@ -298,7 +296,7 @@ impl<'i> DraftReader<'_, 'i> {
         DraftState {
             behaviors: self.behaviors(state),
             script: state.get("script").and_then(|value| self.string(value, "`script`")).map(Box::new),
-            every: state.get("every").and_then(|value| self.defined.duration(value, duration::every, self.findings)),
+            every: self.duration(state, "every"),
             enter_when: state.get("enter_when").and_then(|value| self.condition(value, "`enter_when`")),
             parent: state.get("parent").and_then(|value| self.string(value, "`parent`")),
             initial: state.get("initial").and_then(|value| self.string(value, "`initial`")).map(Box::new),
@@ -332,14 +330,12 @@ impl<'i> DraftReader<'_, 'i> {
                 return regions.collect();
             }
             TreeValue::Table(table) if table.keys().next().is_some() => {
-                let mut regions: Vec<_> = table.iter().collect();
-                regions.sort_by_key(|(name, _)| name.span().start);
                 let region = |(name, initial): (&Key<'_>, _)| {
                     let name = Name { text: name.get_ref().to_string(), span: name.span() };
                     self.good_name(&name, "a region");
                     Some(DraftRegion { name: Some(name), initial: self.string(initial, what)? })
                 };
-                let regions: Vec<_> = regions.into_iter().map(region).collect();
+                let regions: Vec<_> = table.in_order().into_iter().map(region).collect();
                 return regions.into_iter().collect();
             }
             TreeValue::Array(_) | TreeValue::Table(_) => {
@@ -419,16 +415,13 @@ impl<'i> DraftReader<'_, 'i> {
         Some(DraftExit {
             to,
             leads,
-            after: exit.get("after").and_then(|value| self.defined.duration(value, duration::after, self.findings)),
+            after: self.duration(exit, "after"),
             when: exit.get("when").and_then(|value| self.condition(value, "`when`")),
             on: None,
             is_same: false,
             at: exit.get("at").and_then(|value| self.time_value(value)).map(Box::new),
             rank: choose.and_then(|choose| self.rank(exit, choose)).map(Box::new),
-            cooldown: exit
-                .get("cooldown")
-                .and_then(|value| self.defined.duration(value, duration::cooldown, self.findings))
-                .map(Box::new),
+            cooldown: self.duration(exit, "cooldown").map(Box::new),
             always: exit.get("always").filter(|_| self.yes(exit, "always")).map(Spanned::span),
             actions: self.actions_of_exit(exit),
             note: self.note(exit),
@@ -437,6 +430,10 @@ impl<'i> DraftReader<'_, 'i> {
             has_condition: ["after", "at", "when", "on"].into_iter().any(|key| exit.contains_key(key)),
             span,
         })
+    }
+
+    pub(super) fn duration(&mut self, table: &Table<'_>, key: &str) -> Option<DraftDuration> {
+        self.defined.duration(table.get(key)?, key, self.findings)
     }
 
     /// Reads one message, or a list of messages.

@@ -266,6 +266,13 @@ impl<'i> Table<'i> {
         few.iter().map(|(key, value)| (key, value)).chain(many.into_iter().flatten())
     }
 
+    /// Returns the entries in the order of the file.
+    pub(crate) fn in_order(&self) -> Vec<(&Key<'i>, &SpannedValue<'i>)> {
+        let mut entries: Vec<_> = self.iter().collect();
+        entries.sort_by_key(|(key, _)| key.span().start);
+        entries
+    }
+
     pub(crate) fn into_entries(self) -> impl Iterator<Item = (Key<'i>, SpannedValue<'i>)> {
         let (few, many) = match self.entries {
             TreeEntries::Few(few) => (few, None),
