@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::{iter, slice};
 
 use super::claim::{Claim, Quantity};
-use super::configuration::Configuration;
+use super::configurations::Configuration;
 use super::machine::{ActedOn, Machine, StateTime};
 use super::reach::{Reached, has_code};
 use super::solver::ClaimAnswer;
@@ -57,14 +57,10 @@ pub(super) fn late(machine: &Machine<'_>, reached: &Reached, rule: &PropertyRule
     if machine.has_memory && !machine.outline.has_regions() && reached.innermost.len() <= MOST_WITH_BEFORE {
         in_time.find_before();
     }
-    let all = machine.configurations.as_ref().map(|known| &known.all);
     reached.tick_ends.iter().find_map(|(at, _)| {
         let path = machine.outline.path(*at);
-        let with = all.into_iter().flatten().filter(|configuration| configuration.innermost().first() == Some(at));
-        let mut with = with.map(Some).chain(all.is_none().then_some(None));
-        with.find_map(|configuration| {
-            let standing = machine.at(&path, StateTime::Varies);
-            let standing = configuration.map_or(standing, |configuration| standing.beside(configuration));
+        machine.configurations_at(*at).find_map(|configuration| {
+            let standing = machine.at(&path, StateTime::Varies).beside(configuration);
             if machine.solve(&rule.broken(standing), &path) == ClaimAnswer::Never {
                 return None;
             }

@@ -7,7 +7,7 @@ use std::iter;
 use std::rc::Rc;
 
 use super::claim::{Claim, Quantity};
-use super::configuration::{Configuration, Configurations};
+use super::configurations::{Configuration, Configurations};
 use super::solver::{ClaimAnswer, Situation, Work, holds, is_apart, solve};
 use super::witness::{Stage, Witness, WitnessRow};
 use crate::format::action::WrittenAction;
@@ -322,6 +322,14 @@ impl<'o> Machine<'o> {
             })
     }
 
+    /// Returns the configurations of which a state is the first innermost one, so that each configuration is returned for only
+    /// one state. Returns one unknown configuration if they are not known.
+    pub(super) fn configurations_at(&self, at: StateId) -> impl Iterator<Item = Option<&Configuration>> {
+        let all = self.configurations.as_ref().map(|known| &known.all);
+        let with = all.into_iter().flatten().filter(move |known| known.innermost().first() == Some(&at));
+        with.map(Some).chain(all.is_none().then_some(None))
+    }
+
     /// Returns an `Asking` for conditions that are evaluated while any states may be active. `message` is the message that the
     /// exit waits for.
     pub(super) fn anywhere<'a>(&'a self, asker: Option<StateId>, message: Option<&'a str>) -> Asking<'a> {
@@ -340,9 +348,9 @@ impl<'a> Standing<'a> {
         Self { path: &self.path[..=depth], is_entering: true, ..self }
     }
 
-    /// Returns the same path while the states of a configuration are active.
-    pub(super) fn beside(self, configuration: &'a Configuration) -> Self {
-        Self { beside: Some(configuration), ..self }
+    /// Returns the same path while the states of a configuration are active, if it is known.
+    pub(super) fn beside(self, configuration: impl Into<Option<&'a Configuration>>) -> Self {
+        Self { beside: configuration.into(), ..self }
     }
 
     /// Whether a state in another region is active. `None` if it may be active or not.

@@ -10,7 +10,6 @@
 mod cells;
 mod claim;
 mod conditions;
-mod configuration;
 mod configurations;
 mod exit_runs;
 mod flicker;

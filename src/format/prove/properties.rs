@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::{mem, slice};
 
 use super::claim::Claim;
-use super::configuration::Configuration;
+use super::configurations::Configuration;
 use super::in_time;
 use super::machine::{Machine, Standing, StateTime};
 use super::reach::Reached;
@@ -65,14 +65,9 @@ fn breaking(machine: &Machine<'_>, reached: &Reached, property: &Property) -> Op
         |innermost: &[_], situation| late.clone().unwrap_or_else(|| depends_on(machine, innermost, situation));
     for (at, ends) in &reached.tick_ends {
         let path = machine.outline.path(*at);
-        let all = machine.configurations.as_ref().map(|known| &known.all);
-        // Each configuration is checked only once: with the first of its innermost states.
-        let with = all.into_iter().flatten().filter(|configuration| configuration.innermost().first() == Some(at));
-        let with = with.map(Some).chain(all.is_none().then_some(None));
-        for configuration in with {
+        for configuration in machine.configurations_at(*at) {
             for end in ends {
-                let standing = machine.at(&path, StateTime::Varies).entered(end.kept);
-                let standing = configuration.map_or(standing, |configuration| standing.beside(configuration));
+                let standing = machine.at(&path, StateTime::Varies).entered(end.kept).beside(configuration);
                 let claim = Claim::all([end.claim.clone(), property.rule.broken(standing)]);
                 let innermost = configuration.map_or(slice::from_ref(at), Configuration::innermost);
                 match machine.solve(&claim, &end.from) {
