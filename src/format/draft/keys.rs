@@ -142,6 +142,9 @@ fn named(path: &[String], key: &tree::Key<'_>, span: Range<usize>) -> Option<Key
 
 /// Returns a name as it is written in a header: in quotes, if it is not a bare key of TOML.
 pub(crate) fn quoted(name: &str) -> String {
-    let is_bare = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
-    if is_bare { name.to_owned() } else { format!("\"{name}\"") }
+    if is_bare(name) { name.to_owned() } else { format!("\"{name}\"") }
+}
+
+pub(super) fn is_bare(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
 }

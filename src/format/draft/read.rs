@@ -148,7 +148,7 @@ impl<'i> DraftReader<'_, 'i> {
             self.table(&machine, "a machine");
             let TreeValue::Table(mut table) = machine.into_inner() else { continue };
             self.known_keys(&table, "a machine", MACHINE_KEYS);
-            let like = table.get("like").and_then(|like| self.string(like, "`like`"));
+            let like = self.named(&table, "like");
             let of = format!("machine `{name}`");
             let states = self.states(&mut table, &of, name.span.clone());
             let states = states.into_iter().map(|(name, state)| SharedState::new(name, state)).collect();
@@ -224,7 +224,7 @@ impl<'i> DraftReader<'_, 'i> {
             name: None,
             like: None,
             initial: initial.and_then(|initial| self.string(initial, "`initial`")),
-            global: table.get("global").and_then(|global| self.string(global, "`global`")),
+            global: self.named(table, "global"),
             ticks_per_second: rate,
             properties: self.properties(table),
             defined: Arc::default(),
@@ -295,11 +295,11 @@ impl<'i> DraftReader<'_, 'i> {
         }
         DraftState {
             behaviors: self.behaviors(state),
-            script: state.get("script").and_then(|value| self.string(value, "`script`")).map(Box::new),
+            script: self.named(state, "script").map(Box::new),
             every: self.duration(state, "every"),
             enter_when: state.get("enter_when").and_then(|value| self.condition(value, "`enter_when`")),
-            parent: state.get("parent").and_then(|value| self.string(value, "`parent`")),
-            initial: state.get("initial").and_then(|value| self.string(value, "`initial`")).map(Box::new),
+            parent: self.named(state, "parent"),
+            initial: self.named(state, "initial").map(Box::new),
             regions: state.get("regions").map_or_else(|| Some(Box::default()), |value| self.regions(value)),
             region: state.get("region").and_then(|value| self.region(value)).map(Box::new),
             keeps_history: self.yes(state, "history"),
@@ -309,7 +309,7 @@ impl<'i> DraftReader<'_, 'i> {
             enter: self.actions(state, "enter"),
             exit: self.actions(state, "exit"),
             note: self.note(state),
-            machine: state.get("machine").and_then(|value| self.string(value, "`machine`")).map(Box::new),
+            machine: self.named(state, "machine").map(Box::new),
             root: None,
             ends: None,
             rate: None,
@@ -468,7 +468,7 @@ impl<'i> DraftReader<'_, 'i> {
 
     /// Reads the `note`: a text for the people who read the file.
     fn note(&mut self, table: &Table<'_>) -> Option<Box<str>> {
-        let note = table.get("note").and_then(|note| self.string(note, "`note`"))?;
+        let note = self.named(table, "note")?;
         Some(note.text.split_whitespace().collect::<Vec<_>>().join(" ").into())
     }
 
@@ -504,7 +504,7 @@ impl<'i> DraftReader<'_, 'i> {
             }
             return (None, leads);
         }
-        (exit.get(key).and_then(|state| self.string(state, &format!("`{key}`"))), leads)
+        (self.named(exit, key), leads)
     }
 
     /// Reads the `score` or `weight` of an exit, if its state chooses by it. Reports the key by which the state does not choose.
@@ -637,6 +637,11 @@ impl<'i> DraftReader<'_, 'i> {
             TreeValue::String(text) => Some(Name { text: text.to_string(), span: value.span() }),
             _ => self.mistyped(value, what, "a string", None),
         }
+    }
+
+    /// Reads the text of a key.
+    fn named(&mut self, table: &Table<'_>, key: &str) -> Option<Name> {
+        self.string(table.get(key)?, &format!("`{key}`"))
     }
 
     /// Reads `at`: the name of a value.

@@ -6,7 +6,7 @@ use toml_parser::Source;
 use toml_parser::lexer::TokenKind;
 
 use super::duration;
-use super::keys::quoted;
+use super::keys::{is_bare, quoted};
 use super::statements::HeaderLine;
 use crate::format::problems::{Mistake, Origin};
 
@@ -75,7 +75,6 @@ fn in_header(statement: &str, header: &HeaderLine<'_>) -> Option<Mistake> {
     let indent = statement.len() - statement.trim_start().len();
     let whole = indent..indent + line.len();
     let parts: Vec<&str> = name.split('.').map(|part| part.trim().trim_matches(['"', '\''])).collect();
-    let is_bare = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
     // If a part is not a bare key, all parts after the words of the format are taken as one name.
     let fixed = match &parts[..] {
         parts if parts.iter().all(|part| is_bare(part)) => parts.join("."),
@@ -294,7 +293,7 @@ fn significant(statement: &str) -> impl Iterator<Item = (usize, char)> {
 pub(super) fn in_words(statement: &str, why: &str, at: Range<usize>) -> Mistake {
     let rest = statement[at.start..].trim_start();
     let before = statement[..at.start].trim_end();
-    let key = before.rsplit(|c: char| !(c.is_alphanumeric() || "_-.".contains(c))).next().unwrap_or_default();
+    let key = last_key(before);
     let found = |message: &str, help: String| syntax(at.clone(), message).help(help);
     let header = rest.lines().next().unwrap_or_default().trim_end();
     let header = header.strip_prefix('(').and_then(|header| header.strip_suffix(')'));
@@ -319,7 +318,10 @@ pub(super) fn in_words(statement: &str, why: &str, at: Range<usize>) -> Mistake 
     } else if why.starts_with("missing assignment") || why.starts_with("key with no value") {
         found("a key and its value are joined by `=`", "write `=` between them".into())
     } else if before.ends_with('=') && (rest.is_empty() || statement[before.len()..at.end].contains('\n')) {
-        found("a key has no value", format!("write a value behind `{} =`, or remove it", key_before(before)))
+        found(
+            "a key has no value",
+            format!("write a value behind `{} =`, or remove it", last_key(before.trim_end_matches('=').trim_end())),
+        )
     } else if why.contains("unicode") || why.contains("escape") {
         found("`\\` begins an escape in a text", "write `\\\\`, or put the text into single quotes".into())
     } else {
@@ -327,8 +329,7 @@ pub(super) fn in_words(statement: &str, why: &str, at: Range<usize>) -> Mistake 
     }
 }
 
-/// Returns the key before a `=`.
-fn key_before(before: &str) -> &str {
-    let key = before.trim_end_matches('=').trim_end();
-    key.rsplit(|c: char| !(c.is_alphanumeric() || "_-.".contains(c))).next().unwrap_or_default()
+/// Returns the key at the end of a text.
+fn last_key(text: &str) -> &str {
+    text.rsplit(|c: char| !(c.is_alphanumeric() || "_-.".contains(c))).next().unwrap_or_default()
 }

@@ -24,6 +24,7 @@ const MOST_WAYS: usize = 64;
 type ClaimedWay<'p> = (Claim, &'p [StateId]);
 
 /// The states and exits that are possible.
+#[derive(Default)]
 pub(super) struct Reached {
     /// The innermost states in which the machine can be, in the order in which they were found.
     pub(super) innermost: Vec<StateId>,
@@ -64,18 +65,10 @@ impl Reached {
 /// Finds the states and exits that are possible.
 pub(super) fn reach(machine: &Machine<'_>) -> Reached {
     let outline = machine.outline;
-    let reached = Reached {
-        innermost: Vec::new(),
-        within: vec![Vec::new(); outline.states().len()],
-        taken: HashSet::new(),
-        unknown: BTreeSet::new(),
-        free: BTreeSet::new(),
-        has_code: false,
-        tick_ends: Vec::new(),
-    };
+    let within = vec![Vec::new(); outline.states().len()];
     let mut reaching = Reaching {
         machine,
-        reached,
+        reached: Reached { within, ..Reached::default() },
         leads_to: HashMap::new(),
         waiting: Vec::new(),
         free: HashSet::new(),

@@ -25,26 +25,20 @@ pub(super) struct Telling<'s> {
 impl Telling<'_> {
     /// Reports an endless circle within one tick that begins when `start` has just been entered.
     pub(super) fn at_once(&mut self, start: StateId, step: &TickStep) {
-        match step.end {
-            StepEnd::Rests => {}
-            StepEnd::Circle(from) => {
-                let circle = &step.exits[from..];
-                // A circle is reported only when the search starts from its first state.
-                if circle[0].1 != start {
-                    return;
-                }
-                let Some(situation) = self.machine.situation(&step.claim) else { return };
-                let seen = self.go_round(circle, &situation, 2 * circle.len(), self.tick, |_, times| {
-                    within_a_tick(times, circle.len())
-                });
-                let Some(seen) = seen else { return };
-                let message = format!("{} without end within one tick{}", self.lead_around(circle), said(&situation));
-                let mistake = Mistake::error("endless-circle", self.machine.exit(circle[0].0).span.clone(), message)
-                    .label("as soon as the state is entered")
-                    .help("the character changes until the machine takes this for a cycle, with an error in the log: make the conditions exclude each other");
-                self.tell(circle, mistake, seen);
-            }
+        let StepEnd::Circle(from) = step.end else { return };
+        let circle = &step.exits[from..];
+        // A circle is reported only when the search starts from its first state.
+        if circle[0].1 != start {
+            return;
         }
+        let Some(situation) = self.machine.situation(&step.claim) else { return };
+        let is_seen = |_: &Witness, times: &[f64]| within_a_tick(times, circle.len());
+        let Some(seen) = self.go_round(circle, &situation, 2 * circle.len(), self.tick, is_seen) else { return };
+        let message = format!("{} without end within one tick{}", self.lead_around(circle), said(&situation));
+        let mistake = Mistake::error("endless-circle", self.machine.exit(circle[0].0).span.clone(), message)
+            .label("as soon as the state is entered")
+            .help("the character changes until the machine takes this for a cycle, with an error in the log: make the conditions exclude each other");
+        self.tell(circle, mistake, seen);
     }
 
     /// Reports a circle of states in which the machine makes a change in every tick.
