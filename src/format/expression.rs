@@ -5,7 +5,7 @@ use std::iter;
 use std::ops::Range;
 
 use super::name::{Name, is_word};
-use super::operand::{Atom, Input, Operand, Quoted};
+use super::operand::{Atom, Input, OF_MESSAGE, Operand, Quoted};
 use crate::span::Span;
 
 /// The maximum number of tests in one condition: comparisons, flags, chances and `in(state)`.
@@ -13,9 +13,6 @@ pub(crate) const MOST_TESTS: usize = 1000;
 
 /// The words that cannot be names of values.
 pub(crate) const RESERVED: [&str; 7] = ["and", "or", "not", "true", "false", "time_in_state", "chance"];
-
-/// The prefix of a field of a message.
-pub(crate) const OF_MESSAGE: &str = "message.";
 
 /// Whether a text can be the name of a value in a condition.
 pub(crate) fn is_name(text: &str) -> bool {

@@ -4,8 +4,10 @@ use std::fmt;
 use std::iter;
 use std::ops::Range;
 
-use super::expression::OF_MESSAGE;
 use super::name::{Name, is_word};
+
+/// The prefix of a field of a message.
+pub(crate) const OF_MESSAGE: &str = "message.";
 
 /// One side of a comparison, in its written form.
 pub(crate) type Operand = Calculation<Atom>;

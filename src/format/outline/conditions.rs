@@ -5,9 +5,9 @@ use std::ops::Range;
 use super::mention::{ConditionPlace, Meaning};
 use super::resolve::Resolver;
 use crate::format::choose::Rank;
-use crate::format::expression::{Comparison, Expr, OF_MESSAGE, When, flag_compared};
+use crate::format::expression::{Comparison, Expr, When, flag_compared};
 use crate::format::name::Name;
-use crate::format::operand::{Atom, Input, Operand};
+use crate::format::operand::{Atom, Input, OF_MESSAGE, Operand};
 use crate::format::problems::Mistake;
 use crate::format::words::{ValueKind, WordKind};
 

@@ -1,30 +1,17 @@
 //! Finds the configurations of a machine with regions: which states can be active together. From each configuration, every exit
 //! that can be taken there leads to another configuration. Anything that cannot be decided counts as possible.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashSet};
 
 use super::claim::Claim;
+use super::configuration::{Configuration, Configurations};
 use super::machine::{Machine, StateTime};
 use super::reach::Reached;
 use super::solver::ClaimAnswer;
-use crate::format::outline::{ExitId, Outline, StateId};
+use crate::format::outline::{ExitId, StateId};
 
 /// The maximum number of configurations. If there are more, each region is examined alone.
 const MOST_CONFIGURATIONS: usize = 4096;
-
-/// States that can be active together, given by the innermost ones.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Configuration(Vec<StateId>);
-
-/// The configurations that are possible.
-#[derive(Debug)]
-pub(super) struct Configurations {
-    pub(super) all: Vec<Configuration>,
-    /// The indices of the configurations with each innermost state.
-    with: HashMap<StateId, Vec<usize>>,
-    /// The exits that can be taken in at least one configuration.
-    pub(super) taken: HashSet<ExitId>,
-}
 
 impl Configurations {
     /// Finds the configurations. `reached` has the states and exits that are possible if nothing is known about other regions.
@@ -59,38 +46,9 @@ impl Configurations {
         }
         Some(Self::new(all, taken))
     }
-
-    /// Creates a set of configurations. `taken` has the exits that can be taken in at least one of them.
-    pub(super) fn new(all: Vec<Configuration>, taken: HashSet<ExitId>) -> Self {
-        let mut with: HashMap<_, Vec<_>> = HashMap::new();
-        for (at, configuration) in all.iter().enumerate() {
-            configuration.0.iter().for_each(|id| with.entry(*id).or_default().push(at));
-        }
-        Self { all, with, taken }
-    }
-
-    /// Whether the state `id` is active in all configurations with the state `innermost`, or in none. `None` if they differ.
-    pub(super) fn is_beside(&self, outline: &Outline, innermost: StateId, id: StateId) -> Option<bool> {
-        let mut with = self.with.get(&innermost)?.iter().map(|at| self.all[*at].has(outline, id));
-        let first = with.next()?;
-        with.all(|has| has == first).then_some(first)
-    }
 }
 
 impl Configuration {
-    pub(super) fn new(mut innermost: Vec<StateId>) -> Self {
-        innermost.sort();
-        Self(innermost)
-    }
-
-    pub(super) fn innermost(&self) -> &[StateId] {
-        &self.0
-    }
-
-    pub(super) fn has(&self, outline: &Outline, id: StateId) -> bool {
-        self.0.iter().any(|innermost| outline.is_within(*innermost, id))
-    }
-
     /// Returns the configuration after a change to a state (rule 32).
     pub(super) fn after(&self, machine: &Machine<'_>, to: StateId) -> Self {
         let route = machine.outline.path(to);

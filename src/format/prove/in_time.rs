@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::{iter, slice};
 
 use super::claim::{Claim, Quantity};
-use super::configurations::Configuration;
+use super::configuration::Configuration;
 use super::machine::{ActedOn, Machine, StateTime};
 use super::reach::{Reached, has_code};
 use super::solver::ClaimAnswer;

@@ -7,7 +7,7 @@ use std::iter;
 use std::rc::Rc;
 
 use super::claim::{Claim, Quantity};
-use super::configurations::{Configuration, Configurations};
+use super::configuration::{Configuration, Configurations};
 use super::solver::{ClaimAnswer, Situation, Work, holds, is_apart, solve};
 use super::witness::{Stage, Witness, WitnessRow};
 use crate::format::action::WrittenAction;

@@ -10,6 +10,7 @@
 mod cells;
 mod claim;
 mod conditions;
+mod configuration;
 mod configurations;
 mod exit_runs;
 mod flicker;

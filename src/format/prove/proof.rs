@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
-use super::configurations::Configurations;
+use super::configuration::Configurations;
 use super::machine::Undecided;
 use super::machine::{ActedOn, Machine};
 use super::properties::PropertyAnswer;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::{mem, slice};
 
 use super::claim::Claim;
-use super::configurations::Configuration;
+use super::configuration::Configuration;
 use super::in_time;
 use super::machine::{Machine, Standing, StateTime};
 use super::reach::Reached;

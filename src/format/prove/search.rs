@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::claim::{Claim, ClaimTest, Quantity};
-use super::configurations::Configuration;
+use super::configuration::Configuration;
 use super::flicker::shortest;
 use super::machine::{Machine, Standing, StateTime};
 use super::witness::{CHANCE, StageRun, Witness, WitnessRow, WitnessValue};

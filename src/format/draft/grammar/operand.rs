@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::{ConditionReader, Parsed, Term, prefix};
-use crate::format::expression::{Expr, OF_MESSAGE};
+use crate::format::expression::Expr;
 use crate::format::name::Name;
-use crate::format::operand::{Arithmetic, Atom, FUNCTIONS, Function, Input, Operand};
+use crate::format::operand::{Arithmetic, Atom, FUNCTIONS, Function, Input, OF_MESSAGE, Operand};
 use crate::format::problems::Mistake;
 
 /// The maximum number of calculations in one condition. Each operator and each call of a function is one.
