@@ -25,13 +25,13 @@ pub(crate) struct Shared {
     /// Increases with every change of `wishes`.
     wishes_version: AtomicU64,
     wishes: Mutex<Wishes>,
-    news: Mutex<News>,
+    pub(crate) news: Mutex<News>,
     pub(crate) allows_commands: AtomicBool,
     pub(crate) is_paused: AtomicBool,
     steps: AtomicU32,
     /// The number of `breakpoints`, which the game reads in each tick.
     breaks: AtomicUsize,
-    breakpoints: Mutex<Vec<Breakpoint>>,
+    pub(crate) breakpoints: Mutex<Vec<Breakpoint>>,
     pub(crate) is_closing: AtomicBool,
 }
 
@@ -240,13 +240,14 @@ impl Shared {
         Some(Wishes { watches: wishes.watches.clone(), commands, sent: wishes.sent })
     }
 
-    /// Returns where the game pauses, as far as it concerns this crowd.
-    pub(crate) fn stops(&self, crowd: &str) -> Vec<StopAt> {
+    /// Returns where the game pauses, as far as it concerns this crowd. `None` if the server is holding the lock.
+    pub(crate) fn stops(&self, crowd: &str) -> Option<Vec<StopAt>> {
         if self.breaks.load(Ordering::Relaxed) == 0 {
-            return Vec::new();
+            return Some(Vec::new());
         }
-        let Ok(all) = self.breakpoints.try_lock() else { return Vec::new() };
-        all.iter().filter(|breakpoint| breakpoint.crowd == crowd).map(|breakpoint| breakpoint.at.clone()).collect()
+        let all = self.breakpoints.try_lock().ok()?;
+        let of_crowd = all.iter().filter(|breakpoint| breakpoint.crowd == crowd);
+        Some(of_crowd.map(|breakpoint| breakpoint.at.clone()).collect())
     }
 
     /// Returns whether the game should update now.

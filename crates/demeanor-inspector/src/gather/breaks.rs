@@ -20,11 +20,13 @@ pub(super) struct Breaks<K> {
     violation: Option<Violation<K>>,
     /// By the name of a state: the names of the states around it, and then its own.
     paths: HashMap<String, Vec<String>>,
+    /// Why the game has paused, while the server has not been told.
+    untold: Option<Stop>,
 }
 
 impl<K: Copy + Eq> Breaks<K> {
     pub(super) fn new() -> Self {
-        Self { written: None, violation: None, paths: HashMap::new() }
+        Self { written: None, violation: None, paths: HashMap::new(), untold: None }
     }
 
     /// Notes the parents of states.
@@ -42,6 +44,11 @@ impl<K: Copy + Eq> Breaks<K> {
     where
         C: Crowd<Key = K> + ?Sized,
     {
+        if let Some(stop) = self.untold.take() {
+            self.tell(stop, shared);
+        }
+        // If the server is busy, the next tick looks at the changes of this one, too.
+        let Some(stops) = shared.stops(name) else { return };
         let is_first = self.written.is_none();
         let written = journal.written();
         // A journal that has been cleared or replaced starts again.
@@ -49,7 +56,6 @@ impl<K: Copy + Eq> Breaks<K> {
         let new = usize::try_from(written - seen).unwrap_or(usize::MAX).min(MOST_CHANGES);
         let last = journal.violations().next_back();
         let before = std::mem::replace(&mut self.violation, last.cloned());
-        let stops = shared.stops(name);
         if stops.is_empty() || is_first {
             return;
         }
@@ -76,8 +82,12 @@ impl<K: Copy + Eq> Breaks<K> {
         let (key, label) = (crowd.key_text(owner), crowd.label(owner).unwrap_or_default());
         shared.pause(true);
         let stop = Stop { crowd: name.to_owned(), why: format!("{label} ({key}) {why}"), owner: key };
-        // If the server is busy, the page does not hear why, but still that the game is paused.
-        shared.post(stop, |news: &mut News, stop| news.stop = Some(stop));
+        self.tell(stop, shared);
+    }
+
+    /// Tells the server why the game has paused. If the server is busy, the next tick does.
+    fn tell(&mut self, stop: Stop, shared: &Shared) {
+        self.untold = shared.post(stop, |news: &mut News, stop| news.stop = Some(stop));
     }
 
     /// Returns whether a change leads into a state from outside, or from the state to itself.
@@ -103,4 +113,55 @@ fn first<K, V>(events: impl Iterator<Item = (K, V)>) -> Option<(K, V, usize)> {
 /// Says how many others there are.
 fn and(others: usize) -> String {
     if others == 0 { String::new() } else { format!(", and {others} more in this tick") }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use demeanor::{Batch, Owner, State};
+
+    use super::{Breaks, Journal, StopAt};
+    use crate::server::start;
+    use crate::shared::Breakpoint;
+
+    struct Guard;
+
+    impl Owner for Guard {
+        type Context<'a> = ();
+        type Message = ();
+    }
+
+    struct Idle;
+    struct Chase;
+    impl State<Guard> for Idle {}
+    impl State<Guard> for Chase {}
+
+    #[test]
+    fn a_busy_server_does_not_keep_a_breakpoint_from_pausing_the_game_and_hears_why_later() {
+        let (shared, _thread) = start(TcpListener::bind("127.0.0.1:0").unwrap()).unwrap();
+        let mut batch: Batch<Guard> = [(Guard, &Idle)].into_iter().collect();
+        batch.set_journal(Some(Journal::new(10)));
+        let mut breaks = Breaks::new();
+        let tick = |breaks: &mut Breaks<_>, batch: &Batch<Guard>| {
+            breaks.go_on("guards", batch, &(), batch.journal().unwrap(), &shared);
+        };
+        tick(&mut breaks, &batch);
+        shared.add_breakpoint(Breakpoint { crowd: "guards".into(), at: StopAt::State("Chase".into()) });
+        let key = batch.keys().next().unwrap();
+        batch.change_state(key, &Chase, &mut ());
+
+        let is_reading_breakpoints = shared.breakpoints.lock().unwrap();
+        tick(&mut breaks, &batch);
+        assert!(shared.takes_tick());
+        drop(is_reading_breakpoints);
+        let is_reading_news = shared.news.lock().unwrap();
+        tick(&mut breaks, &batch);
+        assert!(!shared.takes_tick());
+        assert!(breaks.untold.as_ref().unwrap().why.starts_with("Guard"), "{:?}", breaks.untold);
+        drop(is_reading_news);
+        // The server's thread may read its news now and then.
+        (0..1000).for_each(|_| tick(&mut breaks, &batch));
+        assert_eq!(breaks.untold, None);
+    }
 }
