@@ -10,7 +10,7 @@ use core::time::Duration;
 use super::context::CastContext;
 use super::delivery::KeyTaken;
 use super::put_off::{Exchanges, PutOff, TelegramCause};
-use super::slot::Slot;
+use super::slot::{Slot, drop_put_off};
 use super::unavailable::Unavailable;
 #[cfg(feature = "std")]
 use crate::journal::Journal;
@@ -176,12 +176,10 @@ impl<K, M, C> Members<K, M, C> {
         self.slots.shrink_to(2 * self.slots.len());
     }
 
-    /// Empties the slot of a member that has left. Returns the slot.
+    /// Empties the slot of a member that has left. Returns the slot. The other members keep their indices.
     #[cold]
     pub(super) fn empty_slot(&mut self, index: usize) -> Option<Slot<K, M, C>> {
-        let slot = self.slots.get_mut(index)?.take();
-        self.close_holes();
-        slot
+        self.slots.get_mut(index)?.take()
     }
 }
 
@@ -415,8 +413,7 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, C: 'static> Members<K, M
         if self.slot_mut(index).is_none_or(|slot| slot.turns > 0) {
             return Err(Unavailable::Acting);
         }
-        self.leave(key, index);
-        let member = self.empty_slot(index).and_then(Slot::into_member).ok_or(Unavailable::Acting)?;
+        let member = self.leave(key, index).and_then(Slot::into_member).ok_or(Unavailable::Acting)?;
         member.into_any().downcast().map(|agent| *agent).map_err(|_| Unavailable::WrongType)
     }
 
@@ -427,19 +424,22 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, C: 'static> Members<K, M
     /// [`remove`](Self::remove).
     pub fn dismiss(&mut self, key: &K) -> bool {
         let Some(index) = self.index_of(key) else { return false };
-        self.leave(key, index);
-        if self.slot_mut(index).is_some_and(|slot| slot.turns == 0) {
-            drop(self.empty_slot(index));
-        }
+        drop(self.leave(key, index));
         true
     }
 
-    /// Removes a member's key. Telegrams that were put off for the member are dropped.
-    fn leave(&mut self, key: &K, index: usize) {
+    /// Removes a member's key, and drops the telegrams that were put off for the member. Returns the member's slot, unless a turn
+    /// of the member is under way.
+    fn leave(&mut self, key: &K, index: usize) -> Option<Slot<K, M, C>> {
         self.indices.remove(key);
-        let Some(slot) = self.slot_mut(index) else { return };
+        let slot = self.slot_mut(index)?;
         slot.is_dismissed = true;
-        slot.drop_put_off();
+        let put_off = slot.put_off.take();
+        let left = if slot.turns == 0 { self.empty_slot(index) } else { None };
+        self.close_holes();
+        // Done last: a message may panic when it is dropped.
+        drop_put_off(put_off);
+        left
     }
 }
 

@@ -8,7 +8,7 @@ use log::{error, warn};
 use super::TELEGRAMS;
 use super::context::CastContext;
 use super::members::Members;
-use super::slot::{Presence, PutOffQueue};
+use super::slot::{Presence, PutOffQueue, drop_put_off};
 use super::unavailable::NotActing;
 use crate::fsm::Fsm;
 use crate::machine::agent::Agent;
@@ -94,10 +94,9 @@ impl<C: CastContext, T: Owner> Drop for Rejoined<'_, C, T> {
         if let Some(meanwhile) = mem::replace(&mut slot.put_off, self.put_off.take()) {
             slot.put_off(*meanwhile);
         }
-        if slot.is_dismissed {
-            slot.drop_put_off();
-        }
-        // Assigned last: this drops the placeholder, which may panic.
-        *self.owner = owner;
+        let put_off = if slot.is_dismissed { slot.put_off.take() } else { None };
+        // Done last: the placeholder and the messages may panic when they are dropped.
+        let _placeholder = mem::replace(self.owner, owner);
+        drop_put_off(put_off);
     }
 }

@@ -43,6 +43,13 @@ pub(super) enum Presence<K, M, C> {
     Acting(usize),
 }
 
+/// Drops the telegrams that wait for a member that leaves, with a warning for each.
+pub(super) fn drop_put_off<K: fmt::Debug, M>(put_off: PutOffQueue<K, M>) {
+    for PutOff { telegram, .. } in put_off.into_iter().flat_map(|put_off| *put_off) {
+        warn!(target: TELEGRAMS, "{}", UnknownReceiver { telegram });
+    }
+}
+
 /// Whether `seen` is up to date.
 #[derive(Clone, Copy, PartialEq)]
 enum Sight {
@@ -95,16 +102,6 @@ impl<K: 'static, M: 'static, C: 'static> Slot<K, M, C> {
                 (&self.key, Some(&mut **member))
             }
             Presence::Acting(_) => (&self.key, None),
-        }
-    }
-
-    /// Drops the telegrams that wait for a member that leaves, with a warning for each.
-    pub(super) fn drop_put_off(&mut self)
-    where
-        K: fmt::Debug,
-    {
-        for PutOff { telegram, .. } in self.put_off.take().into_iter().flat_map(|put_off| *put_off) {
-            warn!(target: TELEGRAMS, "{}", UnknownReceiver { telegram });
         }
     }
 

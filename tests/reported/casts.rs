@@ -131,3 +131,110 @@ fn a_member_that_is_dismissed_in_a_turn_whose_end_panics_has_left() {
     assert_eq!(left.unwrap_err().downcast_ref(), Some(&"dropped"));
     assert_eq!(LIVE.get(), 0, "the guest has left with its state");
 }
+
+/// A message that panics when it is dropped.
+struct Fuse;
+
+impl Drop for Fuse {
+    fn drop(&mut self) {
+        resume_unwind(Box::new("dropped"));
+    }
+}
+
+/// Owners with a number, whose telegrams panic when they are dropped.
+#[derive(Default)]
+struct Sapper(u8);
+
+type Camp = Cast<u8, Fuse, ()>;
+
+impl Owner for Sapper {
+    type Context<'a> = Camp;
+    type Message = Telegram<u8, Fuse>;
+}
+
+impl Drop for Sapper {
+    fn drop(&mut self) {
+        LIVE.set(LIVE.get() - i32::from(self.0));
+    }
+}
+
+impl State<Sapper> for Leaving {
+    fn update(&self, sapper: &mut Sapper, fsm: &mut Fsm<'_, Sapper>, camp: &mut Camp) {
+        camp.send(1, 1, Fuse);
+        let rejoined = catch_unwind(AssertUnwindSafe(|| {
+            _ = camp.rejoin(&1, sapper, fsm, |camp| camp.dismiss(&1));
+        }));
+        assert_eq!((rejoined.is_err(), sapper.0), (true, 1));
+    }
+}
+impl State<Sapper> for Staying {}
+
+/// Rules 22 and 30: a member that had been dismissed stayed in its slot, and was saved with the cast. A member that had rejoined
+/// lost its owner.
+#[test]
+fn a_member_leaves_though_a_message_that_was_put_off_for_it_panics() {
+    let leave: [fn(&mut Camp); 2] = [|camp| assert!(camp.dismiss(&1)), |camp| drop(camp.remove::<Sapper>(&1))];
+    for leave in leave {
+        let mut camp = Camp::new(());
+        LIVE.set(1);
+        camp.add(1, Agent::new(Sapper(1), StateMachine::new(&Staying))).unwrap();
+        let panicked = catch_unwind(AssertUnwindSafe(|| {
+            _ = camp.with::<Sapper, ()>(&1, |_, camp| {
+                camp.send(1, 1, Fuse);
+                resume_unwind(Box::new("left"));
+            });
+        }));
+        assert_eq!(panicked.unwrap_err().downcast_ref(), Some(&"left"));
+        let left = catch_unwind(AssertUnwindSafe(|| leave(&mut camp)));
+        assert_eq!(left.unwrap_err().downcast_ref(), Some(&"dropped"));
+        assert_eq!((LIVE.get(), camp.len()), (0, 0));
+    }
+    let mut camp = Camp::new(());
+    camp.add(1, Agent::new(Sapper(1), StateMachine::new(&Leaving))).unwrap();
+    camp.update();
+    assert!(camp.is_empty());
+}
+
+/// Rule 30: a telegram that a panic had left for a member arrived before its next turn, when another member left in its own turn.
+#[test]
+fn a_telegram_that_a_panic_has_left_waits_while_another_member_leaves() {
+    type Street = Cast<u8, u8, Vec<u8>>;
+    struct Porter;
+    impl Owner for Porter {
+        type Context<'a> = Street;
+        type Message = Telegram<u8, u8>;
+    }
+    impl State<Porter> for Staying {
+        fn on_message(
+            &self,
+            _: &mut Porter,
+            telegram: &Telegram<u8, u8>,
+            _: &mut Fsm<'_, Porter>,
+            street: &mut Street,
+        ) -> bool {
+            street.world.push(telegram.message);
+            true
+        }
+    }
+    let mut street = Street::new(vec![]);
+    for key in 1..=4 {
+        street.add(key, Agent::new(Porter, StateMachine::new(&Staying))).unwrap();
+    }
+    let panicked = catch_unwind(AssertUnwindSafe(|| {
+        _ = street.with::<Porter, ()>(&2, |_, street| {
+            street.send(2, 2, 7);
+            resume_unwind(Box::new("left"));
+        });
+    }));
+    assert!(panicked.is_err());
+    assert!(street.dismiss(&3) && street.dismiss(&4));
+    street
+        .with::<Porter, _>(&1, |_, street| {
+            street.post(1, 9, 8);
+            street.dismiss(&1);
+        })
+        .unwrap();
+    assert!(street.world.is_empty());
+    street.update();
+    assert_eq!(street.world, [7]);
+}
