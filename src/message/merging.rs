@@ -32,14 +32,19 @@ impl<K: Clone + Ord, M: PartialEq> Merging<K, M> {
 
     fn add_unless_alike(&mut self, when: Arrival, new: &Telegram<K, M>, queue: &Queue<K, M>) -> bool {
         let at = |when| (new.sender.clone(), new.receiver.clone(), when);
-        let earliest = Arrival { at: when.at - self.window, nth: 0 };
-        let is_near = |other: f64| other - when.at < self.window && when.at - other < self.window;
+        // The difference of two equal infinite times is NaN. `max` ignores NaN.
+        let earliest = Arrival { at: (when.at - self.window).max(f64::NEG_INFINITY), nth: 0 };
+        let later_by = |other: &Arrival| {
+            let gap = other.at - when.at;
+            if gap.is_nan() { 0.0 } else { gap }
+        };
         let mut near = self.between.range((Bound::Included(at(earliest)), Bound::Unbounded)).take_while(
             |(sender, receiver, other)| {
-                *sender == new.sender && *receiver == new.receiver && other.at - when.at < self.window
+                *sender == new.sender && *receiver == new.receiver && later_by(other) < self.window
             },
         );
-        if near.any(|(_, _, other)| is_near(other.at) && queue.get(other).is_some_and(|queued| queued == new)) {
+        let is_near = |other: &Arrival| later_by(other) > -self.window;
+        if near.any(|(_, _, other)| is_near(other) && queue.get(other).is_some_and(|queued| queued == new)) {
             return false;
         }
         self.between.insert(at(when));

@@ -46,6 +46,17 @@ fn a_delay_that_is_negative_or_not_a_number_is_none() {
 }
 
 #[test]
+fn telegrams_that_never_come_due_are_merged_too() {
+    for (window, queued) in [(0.25, 2), (f64::INFINITY, 2), (0.0, 4), (f64::NAN, 4)] {
+        let mut post = Dispatcher::merging_within(window);
+        for due in [f64::INFINITY, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            post.send_at(due, letter("again"));
+        }
+        assert_eq!(post.len(), queued, "{window}");
+    }
+}
+
+#[test]
 fn the_two_zeros_are_one_due_time() {
     let mut post = Dispatcher::new();
     post.send_at(0.0, letter("first"));
