@@ -236,7 +236,7 @@ impl<'b, T: Owner> Reader<'b, T> {
         for (nth, timer) in timers.iter().enumerate() {
             if let SavedThen::Regions(numbers) = &timer.then {
                 let regions = self.regions(numbers, &seat.current, depths.how)?;
-                seat.rare_mut().regions = regions;
+                only_once(mem::replace(&mut seat.rare_mut().regions, regions))?;
                 continue;
             }
             let clock = self.clock;
@@ -327,7 +327,8 @@ impl<'b, T: Owner> Reader<'b, T> {
         let mut regions = None;
         for timer in &saved.timers {
             if let SavedThen::Regions(numbers) = &timer.then {
-                regions = self.regions(numbers, &found.state, found.how)?;
+                let read = self.regions(numbers, &found.state, found.how)?;
+                only_once(mem::replace(&mut regions, read))?;
                 continue;
             }
             timers.extend(self.timer(timer, &depths, None, |remaining| remaining, |depth| -spent[depth])?);
@@ -421,6 +422,11 @@ impl<'b, T: Owner> Reader<'b, T> {
         };
         Ok(scope.map(|scope| Timer { due, scope, then }))
     }
+}
+
+/// Fails if the regions of a path have been read before.
+fn only_once<T: Owner>(before: Option<Box<Regions<T>>>) -> Result<(), LoadError> {
+    before.map_or(Ok(()), |_| Err(LoadError::damaged("timers", "they have the regions twice")))
 }
 
 /// A state with regions, and the index of one of them.

@@ -321,6 +321,12 @@ fn what_no_machine_with_regions_can_be_is_refused() {
     let last = numbers[1];
     numbers.push(last);
     assert_eq!(load(content), format!("state {last}: it is no region, or it has been read already"));
+    // Two lists of regions, the second one without any.
+    let mut content = whole();
+    let mut again = content.machine.more.timers[0].clone();
+    again.then = SavedThen::Regions(vec![]);
+    content.machine.more.timers.push(again);
+    assert_eq!(load(content), "timers: they have the regions twice");
     let mut content = whole();
     let region = content.states.iter().position(|state| matches!(state, SavedState::Region(_))).unwrap();
     content.machine.current = u32::try_from(region).unwrap() + 1;
