@@ -174,6 +174,24 @@ fn a_machine_from_a_file_is_made_and_begun_without_allocating() {
     assert_eq!(sentry.entered, 2);
 }
 
+/// Rule 28. Each exit keeps a number: for how long it waits.
+#[test]
+fn cloning_into_an_owner_whose_states_keep_many_numbers_allocates_nothing() {
+    let exit = |health: u32| format!("{{ to = 'rest', when = 'health > {health}', after = '5 s .. 9 s' }},");
+    let exits: String = (0..20).map(exit).collect();
+    let file = format!("initial = 'stand'\nstates.stand.exits = [{exits}]\nstates.rest.final = true\n");
+    let definition = Definition::parse(&file, &vocabulary()).unwrap();
+    let (mut machine, mut batch) = (definition.machine(), Batch::new());
+    machine.start(&mut sentry(5), &mut 0.0);
+    machine.update(&mut sentry(5), &mut 1.0);
+    let key = batch.insert(sentry(5), definition.initial());
+    batch.start(key, &mut 0.0);
+    batch.update(&mut 1.0);
+    let (mut machines_clone, mut batchs_clone) = (machine.clone(), batch.clone());
+    assert_eq!(allocations(|| machines_clone.clone_from(&machine)), 0);
+    assert_eq!(allocations(|| batchs_clone.clone_from(&batch)), 0);
+}
+
 /// After a round of the hours each bucket has had as many owners as it ever will.
 #[test]
 fn a_batch_on_a_machine_from_a_file_allocates_nothing_once_its_buckets_have_grown() {

@@ -2,7 +2,7 @@
 //! that the other timers need not be visited.
 
 use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, BinaryHeap};
+use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
@@ -163,7 +163,7 @@ impl<T: Owner> TimerList<T> {
     fn position(&self, by: Scope, key: u32) -> Option<usize> {
         match &self.index {
             None => self.list.iter().position(|timer| timer.scope == by && timer.note_key() == Some(key)),
-            Some(index) => index.notes.get(&(by.rank(), key)).copied(),
+            Some(index) => index.note(by.rank(), key).ok().map(|at| index.notes[at].1),
         }
     }
 
@@ -270,8 +270,8 @@ fn earliest_first(mut order: Vec<DueTime<usize>>) -> Vec<usize> {
 struct Index {
     /// The timers other than notes, by scope, in ascending order of rank: scopes that end first come last. No heap is empty.
     scopes: Vec<OfScope>,
-    /// The positions of the notes, by the rank of their state's scope and their key.
-    notes: BTreeMap<(u16, u32), usize>,
+    /// The rank of each note's scope and its key, in ascending order, with the note's position.
+    notes: Vec<((u16, u32), usize)>,
     /// How many timers are running.
     running: usize,
 }
@@ -289,8 +289,8 @@ impl Index {
         let rank = scope.rank();
         self.running += 1;
         if let Some(key) = note {
-            if *self.notes.entry((rank, key)).or_insert(nth) == nth {
-                return;
+            if let Err(at) = self.note(rank, key) {
+                return self.notes.insert(at, ((rank, key), nth));
             }
         }
         let at = self.scopes.partition_point(|scope| scope.rank < rank);
@@ -300,14 +300,18 @@ impl Index {
         self.scopes[at].dues.push(Reverse(DueTime { at: due, nth }));
     }
 
+    /// Returns where a note is in `notes`; as an error, where it would be.
+    fn note(&self, rank: u16, key: u32) -> Result<usize, usize> {
+        self.notes.binary_search_by_key(&(rank, key), |(note, _)| *note)
+    }
+
     /// Removes the timers that end with a change that keeps only the outermost `kept` active states. Returns their positions, in
     /// ascending order.
     fn end(&mut self, kept: usize) -> Vec<usize> {
         let mut ended = Vec::new();
         let rank = if kept == usize::MAX { Scope::Current } else { Scope::state(kept) }.rank();
-        while self.notes.last_key_value().is_some_and(|((by, _), _)| *by >= rank) {
-            ended.extend(self.notes.pop_last().map(|(_, nth)| nth));
-        }
+        let kept = self.notes.partition_point(|((by, _), _)| *by < rank);
+        ended.extend(self.notes.drain(kept..).map(|(_, nth)| nth));
         while self.scopes.last().is_some_and(|scope| scope.rank >= rank) {
             let dues = self.scopes.pop().into_iter().flat_map(|scope| scope.dues);
             ended.extend(dues.map(|Reverse(due)| due.nth));
@@ -346,7 +350,7 @@ impl Clone for Index {
         clone
     }
 
-    /// Reuses the memory of the heaps. The map of notes does not reuse its memory.
+    /// Reuses the memory of the heaps.
     fn clone_from(&mut self, source: &Self) {
         self.scopes.clone_from(&source.scopes);
         self.notes.clone_from(&source.notes);
