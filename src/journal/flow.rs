@@ -1,5 +1,6 @@
 //! Counts of changes, refusals and stays, by the names of the states.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -237,8 +238,9 @@ impl Flow {
         changes.chain(refusals).chain(ended).flatten().collect()
     }
 
-    /// Returns the counts of the states for which `is_meant` returns `true`: the changes and refusals between these states,
-    /// and how long owners stayed in them. Changes from no state to one of these states, and from one to none, are included.
+    /// Returns the counts of the states for which `is_meant` returns `true`: the changes and refusals that name only these
+    /// states (see [`states`](Self::states)), and how long owners stayed in them. Changes from no state to one of these states,
+    /// and from one to none, are included.
     ///
     /// # Examples
     ///
@@ -263,8 +265,18 @@ impl Flow {
     #[must_use]
     pub fn of_states(&self, is_meant: impl Fn(&str) -> bool) -> Self {
         let mut part = self.clone();
-        part.counts.retain(|way, _| way.from.iter().chain(&way.to).all(|name| is_meant(name)));
         part.stays.retain(|state, _| is_meant(state));
+        for (way, count) in &self.counts {
+            let of_shortfall = way.shortfall.as_ref().map(|(_, state)| state);
+            if way.from.iter().chain(&way.to).chain(of_shortfall).all(|name| is_meant(name)) {
+                continue;
+            }
+            part.counts.remove(way);
+            if way.shortfall.as_ref().is_some_and(|(why, _)| why.guard().is_err()) {
+                // A change that ended early was counted when it began, too.
+                part.subtract(NamedWay { shortfall: None, ..way.clone() }, *count);
+            }
+        }
         part
     }
 
@@ -272,6 +284,16 @@ impl Flow {
     pub(super) fn add(&mut self, way: NamedWay, more: u64) {
         let count = self.counts.entry(way).or_default();
         *count = count.saturating_add(more);
+    }
+
+    /// Subtracts `less` from a count.
+    fn subtract(&mut self, way: NamedWay, less: u64) {
+        if let Entry::Occupied(mut count) = self.counts.entry(way) {
+            *count.get_mut() = count.get().saturating_sub(less);
+            if *count.get() == 0 {
+                count.remove();
+            }
+        }
     }
 
     pub(super) fn add_stays(&mut self, state: Box<str>, stays: &Stays) {

@@ -101,6 +101,17 @@ fn a_journal_a_flow_and_the_steps_mark_changes_that_end_early() {
     assert!(flow.to_string().contains("stayed in Combat"));
 }
 
+#[test]
+fn a_part_of_a_flow_has_no_change_that_ended_early_in_another_state() {
+    let (guard, _) = play();
+    let part = guard.told.of_states(|state| state != "Combat");
+    let changes: Vec<_> = part.changes().map(|change| change.to_string()).collect();
+    assert_eq!(changes, ["Flee -> Idle (change): 1"]);
+    assert_eq!(part.ended().count(), 0);
+    assert!(!part.states().contains("Combat"), "{part}");
+    assert_eq!(guard.told.of_states(|_| true), guard.told);
+}
+
 #[cfg(feature = "serde")]
 #[test]
 fn a_flow_without_ends_is_read() {
