@@ -23,6 +23,9 @@ impl Diagram {
         }
         let near = self.near();
         for _ in 0..depth {
+            if reached.is_empty() {
+                break;
+            }
             let mut next = Vec::new();
             for state in reached {
                 // An exit of an ancestor is also an exit of the state.

@@ -497,6 +497,13 @@ fn exits_that_lead_back_are_drawn_and_counted_for_what_they_ask() {
 }
 
 #[test]
+fn every_state_is_near_enough_at_any_number_of_arrows() {
+    let diagram = outline().diagram();
+    let all = diagram.shown().count();
+    assert_eq!(diagram.around(1, usize::MAX).shown().count(), all);
+}
+
+#[test]
 fn a_folded_state_is_drawn_with_the_arrows_of_the_states_in_it() {
     let flow = flow_of(|machine, hare, field| {
         hare.hungry = true;
