@@ -3,9 +3,11 @@
 
 use std::borrow::Cow;
 
-/// Returns whether a character is a control character, ends a line or paragraph, or changes the direction of the text around it.
+/// Returns whether a character is a control character, ends a line or paragraph, changes the direction of the text around it, or
+/// is not allowed in XML.
 pub(crate) fn is_control(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    c.is_control()
+        || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fffe}' | '\u{ffff}')
 }
 
 /// Returns a text for display in one line. The characters for which [`is_control`] is true are escaped. Only the first `most`
@@ -43,7 +45,7 @@ mod tests {
     #[test]
     fn what_is_shown_is_escaped_and_cut_off() {
         assert_eq!(shown("run to cover", 20), "run to cover");
-        assert_eq!(shown("a\u{1b}[2Jb\nc\u{202e}", 20), "a\\u{1b}[2Jb\\nc\\u{202e}");
+        assert_eq!(shown("a\u{1b}[2Jb\nc\u{202e}\u{ffff}", 20), "a\\u{1b}[2Jb\\nc\\u{202e}\\u{ffff}");
         assert_eq!(shown("ääääääää", 4), "ääää…");
         assert_eq!(shown("ääää", 4), "ääää");
     }

@@ -37,9 +37,10 @@ pub(crate) fn listed<N: AsRef<str>>(names: impl IntoIterator<Item = N>) -> Strin
     }
 }
 
-/// Returns whether a character is invisible and controls the terminal, or changes the direction of text.
+/// Returns whether a character is invisible and controls the terminal, changes the direction of text, or is not allowed in XML.
 fn is_control(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    c.is_control()
+        || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fffe}' | '\u{ffff}')
 }
 
 #[cfg(test)]
