@@ -55,7 +55,7 @@ impl Chart<'_> {
         if let (Some(parent), true) = (parent, regions.len() > 1) {
             for (nth, Region { name, initial, states }) in regions.iter().enumerate() {
                 let inner = format!("{indent}    ");
-                let name = name.as_deref().map_or(" ".into(), plain);
+                let name = plain(name.as_deref().unwrap_or_default());
                 let _ = writeln!(self.text, "{indent}subgraph s{parent}_{nth}[\"{name}\"]");
                 if initial.is_some() || nth == 0 && self.inner_ends.contains(&parent) {
                     self.dot(&inner, &dot(parent, nth));

@@ -88,8 +88,15 @@ fn note(text: &mut String, diagram: &Diagram, id: usize) {
     }
 }
 
-/// Returns a text in which characters that have a meaning in Mermaid are entities.
+/// Words of Mermaid, in upper and lower case, that it finds in any text. If their first space is an entity, or else their first
+/// character, they are texts.
+const KEYWORDS: [&str; 6] = ["end note", "direction tb", "direction bt", "direction rl", "direction lr", "[["];
+
+/// Returns a text in which characters that have a meaning in Mermaid are entities. Mermaid has no empty texts.
 pub(super) fn plain(label: &str) -> String {
+    if label.is_empty() {
+        return " ".into();
+    }
     let mut text = String::new();
     for c in escaped(label).chars() {
         match c {
@@ -102,9 +109,16 @@ pub(super) fn plain(label: &str) -> String {
             '{' => text.push_str("#123;"),
             '}' => text.push_str("#125;"),
             '%' => text.push_str("#37;"),
+            '`' => text.push_str("#96;"),
             _ => text.push(c),
         }
     }
-    // In Mermaid, the text `end note` would end a note.
-    text.replace("end note", "end#32;note")
+    for keyword in KEYWORDS {
+        while let Some(at) = text.to_ascii_lowercase().find(keyword) {
+            let at = at + keyword.find(' ').unwrap_or_default();
+            let code = format!("#{};", text.as_bytes()[at]);
+            text.replace_range(at..=at, &code);
+        }
+    }
+    text
 }

@@ -453,6 +453,18 @@ fn an_exit_whose_changes_all_ended_early_was_taken() {
     assert_eq!(outline.coverage(&flow).unwrap().to_string(), "1 of 1 exit was taken\nnever entered: burrow, nap");
 }
 
+/// Mermaid finds its own words in upper case, too, and has no empty texts.
+#[test]
+fn names_are_texts_for_mermaid_though_they_are_its_words() {
+    let file = "initial = 'End Note'\n[states.'End Note']\nnote = 'wind Direction LR'\n[states.'[[fork]]']\n";
+    let drawn = outline_of(file).diagram().to_mermaid();
+    for text in ["\"End#32;Note\" as s0\n", " wind Direction#32;LR\n", "\"#91;[fork]]\" as s1\n"] {
+        assert!(drawn.contains(text), "{drawn}");
+    }
+    let drawn = written_flow(&[("", "`a", 1)], &json!({})).to_mermaid();
+    assert!(drawn.contains("    s0(\" ") && drawn.contains("    s1(\"#96;a"), "{drawn}");
+}
+
 #[test]
 fn what_was_seen_before_is_forgotten_when_a_diagram_is_observed_again() {
     let flow = flow_of(|machine, hare, field| {
