@@ -74,17 +74,17 @@ pub(crate) fn fmt(fmt: &Fmt) -> Outcome {
     Ok(exit)
 }
 
-/// Returns a text in the one order and style.
+/// Returns a text in the one order and style. All lines end with `\r\n` if one did before.
 ///
 /// # Errors
 ///
 /// When the text is not TOML, or when the result would have another meaning.
 pub(crate) fn formatted(text: &str, form: Form) -> Result<String, String> {
-    let before = states::Written::read(text)?;
+    let before = states::Written::read(&text.replace("\r\n", "\n"))?;
     let formatted = layout::write(&before, form);
     let after = states::Written::read(&formatted)?;
     if before.meaning() != after.meaning() {
         return Err("the file cannot be written in this form without another meaning".into());
     }
-    Ok(formatted)
+    Ok(if text.contains("\r\n") { formatted.replace('\n', "\r\n") } else { formatted })
 }

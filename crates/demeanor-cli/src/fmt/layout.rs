@@ -66,8 +66,10 @@ pub(super) fn write(file: &Written, form: Form) -> String {
         _ => raw(key.leaf_decor().prefix()),
     });
     let mut writer = Writer { text: String::new(), head: None };
-    // The comment about the whole file ends with an empty line.
-    if let Some((head, own)) = prefix.rsplit_once("\n\n").filter(|(head, _)| head.contains('#')) {
+    // The comment about the whole file ends with an empty line, or it is a line for editors: `#:schema definition.schema.json`.
+    let about_file = prefix.rsplit_once("\n\n").filter(|(head, _)| head.contains('#'));
+    let for_editors = || prefix.split_once('\n').filter(|(head, _)| head.starts_with("#:"));
+    if let Some((head, own)) = about_file.or_else(for_editors) {
         writer.lines(&comments(head));
         writer.line("");
         writer.head = Some((prefix, own));
@@ -94,11 +96,8 @@ struct Writer<'f> {
 impl Writer<'_> {
     /// Writes comments, except those about the whole file.
     fn comments(&mut self, prefix: &str) {
-        let prefix = match self.head {
-            Some((all, own)) if all == prefix => own,
-            _ => prefix,
-        };
-        self.lines(&comments(prefix));
+        let own = self.head.and_then(|(all, own)| Some(format!("{own}{}", prefix.strip_prefix(all)?)));
+        self.lines(&comments(own.as_deref().unwrap_or(prefix)));
     }
 
     fn lines(&mut self, lines: &[String]) {
@@ -178,6 +177,9 @@ impl Writer<'_> {
             };
             let Some(decor) = table.key(name).map(Key::leaf_decor) else { continue };
             self.comments(raw(decor.prefix()));
+            if let Item::Table(table) = item {
+                self.lines(&inside(table));
+            }
             let begin = format!("{} = ", key(name));
             let of = match name {
                 "exits" => EXIT,
@@ -228,6 +230,16 @@ impl Writer<'_> {
 fn about(key: &Key, item: &Item) -> Vec<String> {
     let behind = item.as_value().map_or("", |value| raw(value.decor().suffix()));
     [raw(key.leaf_decor().prefix()), behind].into_iter().flat_map(comments).filter(|line| !line.is_empty()).collect()
+}
+
+/// Returns the comments in a table with dotted keys.
+fn inside(table: &Table) -> Vec<String> {
+    let keys = table.iter().filter_map(|(name, item)| Some((table.key(name)?, item)));
+    let comments = keys.flat_map(|(key, item)| match item {
+        Item::Table(table) => inside(table),
+        item => about(key, item),
+    });
+    comments.collect()
 }
 
 /// Returns the position of a key in an order.
@@ -366,7 +378,7 @@ fn behind(suffix: Option<&RawString>) -> String {
     if comment.is_empty() { String::new() } else { format!(" {comment}") }
 }
 
-fn raw(text: Option<&RawString>) -> &str {
+pub(super) fn raw(text: Option<&RawString>) -> &str {
     text.and_then(RawString::as_str).unwrap_or_default()
 }
 

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use demeanor::definition::Survey;
-use toml_edit::{DocumentMut, Item, Table, Value};
+use toml_edit::{DocumentMut, InlineTable, Item, Key, Table, Value};
+
+use super::layout::raw;
 
 /// A file, and the states of its machines.
 pub(super) struct Written {
@@ -51,11 +53,14 @@ impl Written {
             places.entry((key.machine(), names)).or_insert(at);
         }
         let mut machines = vec![Machine::of(Vec::new(), document.as_table().clone(), &places)];
-        if let Some(of_file) = document.get("machines").and_then(as_table) {
-            for (name, machine) in &of_file {
-                if let Some(table) = as_table(machine) {
+        if let Some(of_file) = table_in(document.as_table(), "machines") {
+            for (name, _) in &of_file {
+                if let Some(table) = table_in(&of_file, name) {
                     machines.push(Machine::of(vec!["machines".into(), name.into()], table, &places));
                 }
+            }
+            if let Some(first) = machines.get_mut(1) {
+                put_above(&mut first.table, &of_file);
             }
         }
         Ok(Self { document, machines })
@@ -88,7 +93,7 @@ impl Written {
 impl Machine {
     fn of(path: Vec<String>, table: Table, places: &Places<'_>) -> Self {
         let mut states = Vec::new();
-        add(table.get("states"), None, &mut states);
+        add(&table, None, &mut states);
         let mut names: BTreeSet<String> =
             states.iter().filter(|state| state.within.is_none()).map(|state| state.key.clone()).collect();
         // As the format has it: of several states with one name, those beside the others and the first one in the file keep it.
@@ -121,22 +126,84 @@ impl Machine {
     }
 }
 
-/// Adds the states of a table, each before those in it.
-fn add(states: Option<&Item>, within: Option<usize>, all: &mut Vec<State>) {
-    let Some(states) = states.and_then(as_table) else { return };
-    for (key, item) in &states {
-        let Some(table) = as_table(item) else { continue };
+/// Adds the states in the table of a machine or of a state, each before those in it.
+fn add(around: &Table, within: Option<usize>, all: &mut Vec<State>) {
+    let Some(states) = table_in(around, "states") else { return };
+    let before = all.len();
+    for (key, _) in &states {
+        let Some(table) = table_in(&states, key) else { continue };
         let at = all.len();
-        let inner = table.get("states").cloned();
         let is_implicit = table.iter().all(|(key, _)| key == "states") && (table.is_implicit() || table.is_dotted());
         let parent = table.get("parent").and_then(Item::as_str).map(str::to_owned);
-        all.push(State { name: key.into(), key: key.into(), within, parent, is_implicit, table });
-        add(inner.as_ref(), Some(at), all);
+        all.push(State { name: key.into(), key: key.into(), within, parent, is_implicit, table: table.clone() });
+        add(&table, Some(at), all);
+    }
+    if let Some(first) = all[before..].iter_mut().find(|state| !state.is_implicit) {
+        put_above(&mut first.table, &states);
     }
 }
 
-/// Returns a table, also one between `{` and `}`.
-pub(super) fn as_table(item: &Item) -> Option<Table> {
+/// Adds the comments about a table that is written without its header to the first table in it.
+fn put_above(first: &mut Table, around: &Table) {
+    let [above, behind] = [around.decor().prefix(), around.decor().suffix()].map(raw);
+    let end = if behind.contains('#') { "\n" } else { "" };
+    if above.contains('#') || behind.contains('#') {
+        let prefix = format!("{above}{behind}{end}{}", raw(first.decor().prefix()));
+        first.decor_mut().set_prefix(prefix);
+    }
+}
+
+/// Returns a table in another one. A table between `{` and `}` gets a header, to which the comments about its key belong.
+fn table_in(around: &Table, key: &str) -> Option<Table> {
+    match around.get_key_value(key)? {
+        (_, Item::Table(table)) => Some(table.clone()),
+        (key, Item::Value(Value::InlineTable(table))) => Some(with_header(key, table)),
+        _ => None,
+    }
+}
+
+/// Returns a table between `{` and `}` as a table with a header. A comment that is about no key of it comes before the header.
+fn with_header(key: &Key, inline: &InlineTable) -> Table {
+    let mut table = Table::new();
+    let mut above = raw(key.leaf_decor().prefix()).to_owned();
+    // The text between the last value and the next key.
+    let mut between = String::new();
+    for (name, value) in inline {
+        between.push_str(raw(inline.key(name).and_then(|key| key.leaf_decor().prefix())));
+        let rest = put_behind(&mut table, &mut above, &between).to_owned();
+        let mut key = Key::new(name);
+        key.leaf_decor_mut().set_prefix(rest);
+        table.insert_formatted(&key, Item::Value(value.clone().decorated("", "")));
+        raw(value.decor().suffix()).clone_into(&mut between);
+    }
+    between.push_str(raw(Some(inline.trailing())));
+    let rest = put_behind(&mut table, &mut above, &between);
+    put_line(&mut above, rest);
+    table.decor_mut().set_prefix(above);
+    table.decor_mut().set_suffix(raw(inline.decor().suffix()));
+    table
+}
+
+/// Puts the comment in the line of the last value behind it or, if there is no value, above the table. Returns the other lines.
+fn put_behind<'b>(table: &mut Table, above: &mut String, between: &'b str) -> &'b str {
+    let (same, rest) = between.split_once('\n').unwrap_or((between, ""));
+    match table.iter_mut().last() {
+        Some((_, Item::Value(last))) => last.decor_mut().set_suffix(same),
+        _ => put_line(above, same),
+    }
+    rest
+}
+
+/// Adds comments in lines of their own.
+fn put_line(above: &mut String, comments: &str) {
+    if comments.contains('#') {
+        above.push_str(comments.trim_end());
+        above.push('\n');
+    }
+}
+
+/// Returns a table, also one between `{` and `}`, without its style.
+fn as_table(item: &Item) -> Option<Table> {
     match item {
         Item::Table(table) => Some(table.clone()),
         Item::Value(Value::InlineTable(table)) => Some(table.clone().into_table()),

@@ -214,6 +214,77 @@ parent = "p" # behind
     assert_eq!(formatted(text, Form::Nested).unwrap(), nested);
 }
 
+/// Each form of table is written with a header or between `{` and `}`, whatever it was before.
+#[test]
+fn comments_stay_when_a_table_is_written_in_another_form() {
+    let text = r#"initial = "sit"
+conditions.far = "x > 1" # far
+# near
+conditions.near = "x < 1"
+
+# about the states
+[states] # all
+# about sit
+sit = { # first
+    note = "Ears up.", # behind note
+    # about exits
+    exits = [{ to = "eat", after = 1 }] # behind exits
+    # last
+} # behind sit
+# about eat
+eat.behavior.name = "eat" # eats
+# fast
+eat.behavior.speed = 2
+"#;
+    let expected = r#"initial = "sit"
+# far
+# near
+conditions = { far = "x > 1", near = "x < 1" }
+
+# about the states
+# all
+# about sit
+# first
+# last
+[states.sit] # behind sit
+note = "Ears up." # behind note
+# about exits
+exits = [{ to = "eat", after = 1 }] # behind exits
+
+[states.eat]
+# about eat
+# eats
+# fast
+behavior = { name = "eat", speed = 2 }
+"#;
+    assert_eq!(formatted(text, Form::AsItIs).unwrap(), expected);
+    assert_formatted(text);
+    assert_formatted(
+        "# about the file\n\n# about all\n[states]\n# sit\nsit = { states = { up = {}, # up\n } }\n# the end\n",
+    );
+    assert_formatted(
+        "# the machines\n[machines] # all\n# m\nm = { initial = 'a', states = { a = { final = true } } } # one\n",
+    );
+}
+
+#[test]
+fn a_line_for_editors_stays_the_first_one() {
+    let text = "#:schema definition.schema.json\n# who hears\nglobal = 'ears'\ninitial = 'ears'\n[states.ears]\n";
+    let expected =
+        "#:schema definition.schema.json\n\ninitial = \"ears\"\n# who hears\nglobal = \"ears\"\n\n[states.ears]\n";
+    assert_eq!(formatted(text, Form::AsItIs).unwrap(), expected);
+    assert_formatted(text);
+}
+
+#[test]
+fn lines_end_as_they_did() {
+    let text = "# About the file.\n\n# begin\nglobal = 'a'\ninitial = 'a'\n\n# ── others ──\n\n[states.a]\nnote = '''\nlong\nnote'''\n";
+    for (form, count) in FORMS.into_iter().flat_map(|form| [(form, usize::MAX), (form, 3)]) {
+        let with_crlf = formatted(&text.replacen('\n', "\r\n", count), form).unwrap();
+        assert_eq!(with_crlf, formatted(text, form).unwrap().replace('\n', "\r\n"));
+    }
+}
+
 #[test]
 fn a_text_that_is_not_toml_is_refused() {
     assert!(formatted("[states.a", Form::AsItIs).is_err());
