@@ -13,6 +13,9 @@ use crate::error::WorldError;
 /// The number of connections that are greeted at the same time. If there are more, the oldest one is closed: a process of the
 /// world finishes its greeting in a moment, so a silent stranger soon is the oldest.
 pub(super) const MOST: usize = 128;
+/// The number of connections that are accepted in one go. Otherwise strangers that call without end would keep this process from
+/// everything else.
+pub(super) const MOST_AT_ONCE: usize = 32;
 
 /// The result of a greeting.
 #[derive(Debug)]
@@ -44,10 +47,10 @@ impl Door {
         Ok(Self { listener, greeter, guests: VecDeque::new(), events })
     }
 
-    /// Greets all callers since the last call of this function, on separate threads. Returns whether there were any.
+    /// Greets the next callers, on separate threads. Returns whether there were any.
     pub(crate) fn open(&mut self) -> bool {
         let mut any = false;
-        loop {
+        for _ in 0..MOST_AT_ONCE {
             match self.listener.accept() {
                 Ok((stream, from)) => {
                     any = true;
@@ -64,6 +67,7 @@ impl Door {
                 }
             }
         }
+        any
     }
 
     fn greet(&mut self, stream: TcpStream, from: SocketAddr) -> io::Result<()> {

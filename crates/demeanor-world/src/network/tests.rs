@@ -277,6 +277,17 @@ impl Write for Pausing {
 }
 
 #[test]
+fn strangers_that_call_without_end_leave_time_for_everything_else() {
+    let ((listener, address), (sender, _events)) = (listener(), mpsc::channel());
+    let mut door = Door::new(listener, Arc::new(greeter(0, &secret("open sesame"), LONG)), sender).unwrap();
+    let strangers: Vec<_> = (0..=door::MOST_AT_ONCE).map(|_| TcpStream::connect(address).unwrap()).collect();
+    assert!(door.open(), "the first of them have called");
+    assert!(door.open(), "the last one has, too");
+    assert!(!door.open());
+    drop(strangers);
+}
+
+#[test]
 fn if_there_are_too_many_strangers_the_oldest_is_closed_and_a_process_with_the_secret_is_not() {
     let ((listener, address), (sender, events)) = (listener(), mpsc::channel());
     let ours = secret("open sesame");
