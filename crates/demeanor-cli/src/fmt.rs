@@ -3,7 +3,7 @@
 //! The meaning of a file stays the same: this is checked before anything is written. Comments stay with what they are about.
 
 pub(crate) mod layout;
-mod states;
+pub(crate) mod states;
 #[cfg(test)]
 mod tests;
 

@@ -7,6 +7,7 @@ use toml_edit::{Item, Table};
 
 use super::keys::{self, raw};
 use super::{Draft, Refused, item_at, item_at_table, positions, table_at};
+use crate::fmt::states::table_of;
 use crate::workspace::checked_name;
 
 const NO_PLACE: &str = "it has no place in the file";
@@ -239,7 +240,15 @@ impl Draft {
         let (name, states) = path.split_last().ok_or(NO_PLACE)?;
         let (_, around) = states.split_last().ok_or(NO_PLACE)?;
         let container = item_at(self.document.as_item_mut(), states).ok_or(NO_PLACE)?;
-        let mut table = keys::remove(container, name).and_then(|item| item.into_table().ok()).ok_or(NO_PLACE)?;
+        let found = container.as_table_like().and_then(|container| container.get_key_value(name));
+        let (key, item) = found.ok_or(NO_PLACE)?;
+        let mut table = table_of(key, item).ok_or(NO_PLACE)?;
+        if item.is_value() {
+            // The header comes after an empty line.
+            let above = format!("\n{}", raw(table.decor().prefix()));
+            table.decor_mut().set_prefix(above);
+        }
+        keys::remove(container, name);
         let is_empty = container.as_table_like().is_some_and(toml_edit::TableLike::is_empty);
         let prefix = raw(table.decor().prefix()).to_owned();
         if is_empty

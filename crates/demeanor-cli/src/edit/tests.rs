@@ -168,6 +168,14 @@ fn a_state_moves_by_its_key_or_by_its_header() {
 }
 
 #[test]
+fn a_state_between_braces_moves_with_its_comments() {
+    let text = "initial = \"rest\"\n\n[states.fight]\n# about hit\nstates.hit = { # first\n    note = \"x\", # note\n    # before\n    final = true,\n} # hit\nstates.aim = {}\n\n[states.rest]\n";
+    let moved = change(text, r#"{ "act": "move_state", "state": "hit" }"#).unwrap();
+    let hit = "\n# about hit\n# first\n[states.hit] # hit\nnote = \"x\" # note\n# before\nfinal = true\n";
+    assert!(moved.contains(hit), "{moved}");
+}
+
+#[test]
 fn a_state_that_is_used_is_only_deleted_with_the_exits_to_it() {
     let refused = change(GUARD, r#"{"act": "delete_state", "state": "chase"}"#).unwrap_err();
     assert_eq!(refused.uses, ["the state `run` in it", "exit 1 of `post`", "exit 2 of `hide`"]);

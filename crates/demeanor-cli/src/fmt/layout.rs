@@ -356,7 +356,7 @@ fn between(text: &mut String, decor: &str) {
 }
 
 /// Returns the comments in a text of white space and comments, a line each, with at most one empty line between them.
-fn comments(decor: &str) -> Vec<String> {
+pub(super) fn comments(decor: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for line in decor.lines().map(str::trim) {
         if line.starts_with('#') {

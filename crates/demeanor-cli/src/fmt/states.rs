@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use demeanor::definition::Survey;
 use toml_edit::{DocumentMut, InlineTable, Item, Key, Table, Value};
 
-use super::layout::raw;
+use super::layout::{comments, raw};
 
 /// A file, and the states of its machines.
 pub(super) struct Written {
@@ -153,11 +153,15 @@ fn put_above(first: &mut Table, around: &Table) {
     }
 }
 
-/// Returns a table in another one. A table between `{` and `}` gets a header, to which the comments about its key belong.
 fn table_in(around: &Table, key: &str) -> Option<Table> {
-    match around.get_key_value(key)? {
-        (_, Item::Table(table)) => Some(table.clone()),
-        (key, Item::Value(Value::InlineTable(table))) => Some(with_header(key, table)),
+    around.get_key_value(key).and_then(|(key, item)| table_of(key, item))
+}
+
+/// Returns a table in another one. A table between `{` and `}` gets a header, to which the comments about its key belong.
+pub(crate) fn table_of(key: &Key, item: &Item) -> Option<Table> {
+    match item {
+        Item::Table(table) => Some(table.clone()),
+        Item::Value(Value::InlineTable(table)) => Some(with_header(key, table)),
         _ => None,
     }
 }
@@ -170,15 +174,18 @@ fn with_header(key: &Key, inline: &InlineTable) -> Table {
     let mut between = String::new();
     for (name, value) in inline {
         between.push_str(raw(inline.key(name).and_then(|key| key.leaf_decor().prefix())));
-        let rest = put_behind(&mut table, &mut above, &between).to_owned();
-        let mut key = Key::new(name);
-        key.leaf_decor_mut().set_prefix(rest);
-        table.insert_formatted(&key, Item::Value(value.clone().decorated("", "")));
+        let rest = comments(put_behind(&mut table, &mut above, &between));
+        let (mut key, mut value) = (Key::new(name), value.clone());
+        if !rest.is_empty() {
+            key.leaf_decor_mut().set_prefix(rest.join("\n") + "\n");
+        }
         raw(value.decor().suffix()).clone_into(&mut between);
+        value.decor_mut().clear();
+        table.insert_formatted(&key, Item::Value(value));
     }
     between.push_str(raw(Some(inline.trailing())));
     let rest = put_behind(&mut table, &mut above, &between);
-    put_line(&mut above, rest);
+    put_lines(&mut above, rest);
     table.decor_mut().set_prefix(above);
     table.decor_mut().set_suffix(raw(inline.decor().suffix()));
     table
@@ -189,15 +196,15 @@ fn put_behind<'b>(table: &mut Table, above: &mut String, between: &'b str) -> &'
     let (same, rest) = between.split_once('\n').unwrap_or((between, ""));
     match table.iter_mut().last() {
         Some((_, Item::Value(last))) => last.decor_mut().set_suffix(same),
-        _ => put_line(above, same),
+        _ => put_lines(above, same),
     }
     rest
 }
 
-/// Adds comments in lines of their own.
-fn put_line(above: &mut String, comments: &str) {
-    if comments.contains('#') {
-        above.push_str(comments.trim_end());
+/// Adds the comments of a text, in lines of their own.
+fn put_lines(above: &mut String, text: &str) {
+    for line in comments(text) {
+        above.push_str(&line);
         above.push('\n');
     }
 }
