@@ -2,6 +2,7 @@
 //!
 //! The meaning of a file stays the same: this is checked before anything is written. Comments stay with what they are about.
 
+mod comments;
 pub(crate) mod layout;
 pub(crate) mod states;
 #[cfg(test)]

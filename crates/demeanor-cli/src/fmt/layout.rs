@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use toml_edit::{Array, Decor, InlineTable, Item, Key, RawString, Table, Value};
 
 use super::Form;
+use super::comments::{comments, raw};
 use super::states::{Machine, Written};
 
 /// The widest line, in characters, into which a list is put.
@@ -355,31 +356,10 @@ fn between(text: &mut String, decor: &str) {
     }
 }
 
-/// Returns the comments in a text of white space and comments, a line each, with at most one empty line between them.
-pub(super) fn comments(decor: &str) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for line in decor.lines().map(str::trim) {
-        if line.starts_with('#') {
-            lines.push(line.to_owned());
-        } else if lines.last().is_some_and(|last| !last.is_empty()) {
-            lines.push(String::new());
-        }
-    }
-    // An empty line behind the comments stays.
-    if lines.last().is_some_and(String::is_empty) && !decor.trim_end_matches([' ', '\t']).ends_with("\n\n") {
-        lines.pop();
-    }
-    lines
-}
-
 /// Returns the comment in the line of a value or a header.
 fn behind(suffix: Option<&RawString>) -> String {
     let comment = raw(suffix).trim();
     if comment.is_empty() { String::new() } else { format!(" {comment}") }
-}
-
-pub(super) fn raw(text: Option<&RawString>) -> &str {
-    text.and_then(RawString::as_str).unwrap_or_default()
 }
 
 /// Returns a key as it is written.

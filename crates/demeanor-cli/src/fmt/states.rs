@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use demeanor::definition::Survey;
 use toml_edit::{DocumentMut, InlineTable, Item, Key, Table, Value};
 
-use super::layout::{comments, raw};
+use super::comments::{comments, raw};
 
 /// A file, and the states of its machines.
 pub(super) struct Written {
