@@ -91,7 +91,8 @@ impl Pace {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the factor is between 1 and `MOST`")]
     fn note(&mut self, on_all: bool, seconds: f64, owners: usize) {
         let least = &mut self.least[usize::from(on_all)];
-        *least = least.min(seconds / owners as f64);
+        // A clock in a browser may show no time. Without a least time, nothing could be said of the lead.
+        *least = least.min((seconds / owners as f64).max(f64::MIN_POSITIVE));
         self.measured += 1;
         let [one, all] = self.least;
         let lead = (one / all).max(all / one);
@@ -174,6 +175,14 @@ mod tests {
         let held_up = |n, on_all| if n < 3 { 10.0 } else { slow_on_one(n, on_all) };
         assert_eq!(run(&mut pace, 5000, 520, held_up)[8..], [true; 512]);
         assert_eq!(run(&mut pace, 5000, 264, |_, on_all| if on_all { 10.0 } else { 1.5 })[8..], [true; 256]);
+    }
+
+    #[test]
+    fn a_clock_that_shows_no_time_is_measured_no_more_often_than_others() {
+        let mut pace = used();
+        assert_eq!(run(&mut pace, 5000, 8, |_, _| 0.0), MEASURED);
+        assert_eq!(run(&mut pace, 5000, 256, |_, _| 0.0), [false; 256]);
+        assert_eq!(run(&mut pace, 5000, 8, |_, _| 0.0), MEASURED);
     }
 
     #[test]

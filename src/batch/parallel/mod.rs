@@ -102,8 +102,8 @@ impl<T: Owner> Workers<T> {
 
 impl<T: Owner> Batch<T> {
     /// Runs one tick for every owner, as [`update`](Self::update) does, on the threads of rayon's current pool, if this is faster.
-    /// This is measured: of at least 264 ticks, four on the calling thread alone and four on all threads. A tick of at most 1024
-    /// owners that are awake always runs on the calling thread.
+    /// This is measured, first often and later in 8 of at least 264 ticks: four on the calling thread alone, and four on all
+    /// threads. A tick of at most 1024 owners that are awake always runs on the calling thread.
     ///
     /// A chunk is a group of at most 2048 owners in the same state. `make` creates a context for each chunk, from the number of
     /// the chunk. So each chunk can have its own list of commands, or its own random numbers. The contexts are returned in the

@@ -209,8 +209,8 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
         self
     }
 
-    /// Updates machines on all of Bevy's compute threads, if this is faster. This is measured: of at least 264 passes, four on one
-    /// thread and four on all. A pass over at most 1024 entities always runs on one thread.
+    /// Updates machines on all of Bevy's compute threads, if this is faster. This is measured, first often and later in 8 of at
+    /// least 264 passes: four on one thread and four on all. A pass over at most 1024 entities always runs on one thread.
     ///
     /// The result is the same on any number of threads: callbacks, commands, events and messages are in the same order. Only
     /// the ids of entities that `commands.spawn` reserves during the pass depend on the order of the threads, because all
