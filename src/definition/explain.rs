@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 use std::fmt;
-use std::iter;
 use std::mem;
 
 use super::Definition;
@@ -228,7 +227,7 @@ impl<T: Owner> Definition<T> {
     /// The exits of a state with `every` are not tried while the state waits for its turn, except those that wait for a message.
     ///
     /// The exits of states in [regions](crate::State::regions) are reported region by region. Each region can take an exit of
-    /// its own, unless an exit before it leads out of the state whose region it is.
+    /// its own, unless an exit before it leaves the state in this region.
     ///
     /// Outside of a callback, get the handle from [`StateMachine::with`](crate::StateMachine::with). If the random number
     /// generator is in the owner, each `chance` changes the owner. To avoid this, pass a clone of the owner.
@@ -254,12 +253,15 @@ impl<T: Owner> Definition<T> {
         if is_current.is_none_or(|index| graph.nodes[index].gone.is_some()) {
             return Vec::new();
         }
-        let mut explainer = Explainer { graph: &graph, owner, fsm, cx, reports: Vec::new(), taken: None };
+        let mut explainer = Explainer { graph: &graph, owner, fsm, cx, reports: Vec::new(), left: Vec::new() };
         let mut is_taken = false;
-        for state in fsm.global().iter().chain(fsm.active_states()) {
-            if let Some(composite) = state.parent().filter(|parent| parent.has_regions()) {
-                // An exit that is taken in one region ends the tick of the others only if it leads out of the composite.
-                is_taken = explainer.taken.as_ref().is_some_and(|to| outward(to).all(|around| around != composite));
+        if let Some(global) = fsm.global() {
+            is_taken = explainer.update(&global, is_taken);
+        }
+        for (at, state) in fsm.active_states().enumerate() {
+            if state.parent().is_some_and(|parent| parent.has_regions()) {
+                // An exit that was taken before ends the tick of a region only if it leaves the state in the region.
+                is_taken = explainer.left.contains(&at);
             }
             is_taken = explainer.update(state, is_taken);
         }
@@ -299,7 +301,7 @@ impl<T: Owner> Definition<T> {
             // While a state is being entered, it is the innermost active state.
             let mut machine = machine_in(state, self.global(), 0.0, cx);
             (is_taken, reports) = machine.with(owner, cx, |owner, fsm, cx| {
-                let mut explainer = Explainer { graph: &graph, owner, fsm, cx, reports, taken: None };
+                let mut explainer = Explainer { graph: &graph, owner, fsm, cx, reports, left: Vec::new() };
                 (explainer.entry(state, is_taken), explainer.reports)
             });
         }
@@ -345,15 +347,10 @@ impl<T: Owner> Definition<T> {
         cx: &mut T::Context<'_>,
     ) -> Vec<ExitReport> {
         let graph = self.inner.shared.load();
-        let mut explainer = Explainer { graph: &graph, owner, fsm, cx, reports: Vec::new(), taken: None };
+        let mut explainer = Explainer { graph: &graph, owner, fsm, cx, reports: Vec::new(), left: Vec::new() };
         explainer.messages(Some(message));
         explainer.reports
     }
-}
-
-/// Returns a state and the states around it, innermost first.
-fn outward<T: Owner>(state: &StateRef<T>) -> impl Iterator<Item = StateRef<T>> {
-    iter::successors(Some(state.clone()), |state| state.parent())
 }
 
 /// Returns the states that are entered with a state if none of them is active, in the order in which they are entered.
@@ -369,8 +366,8 @@ struct Explainer<'e, 'f, 'c, T: Owner> {
     fsm: &'e Fsm<'f, T>,
     cx: &'e mut T::Context<'c>,
     reports: Vec<ExitReport>,
-    /// Where the exit that was taken last leads to.
-    taken: Option<StateRef<T>>,
+    /// The active states that the taken exits leave, as indices.
+    left: Vec<usize>,
 }
 
 impl<'e, T: Owner> Explainer<'e, '_, '_, T> {
@@ -465,11 +462,15 @@ impl<'e, T: Owner> Explainer<'e, '_, '_, T> {
     {
         let mut minutes = Minutes::default();
         let (state, owner, cx) = (self.state_of(decider), &mut *self.owner, &mut *self.cx);
-        let taken = in_region_of(&state, self.fsm, |fsm| {
-            if is_taken { None } else { decider.decide(exits.clone(), owner, fsm, cx, &mut minutes) }
+        let left = in_region_of(&state, self.fsm, |fsm| {
+            if is_taken {
+                return None;
+            }
+            let taken = decider.decide(exits.clone(), owner, fsm, cx, &mut minutes)?;
+            decider.full_change(taken.exit, fsm).map(|change| change.left)
         });
-        let is_taken = is_taken || taken.is_some();
-        self.taken = taken.map(|taken| taken.to).or(self.taken.take());
+        let is_taken = is_taken || left.is_some();
+        self.left.extend(left.into_iter().flatten());
         let mut trials = minutes.tried.into_iter();
         exits.into_iter().for_each(|exit| self.report(decider, exit, on, trials.next()));
         is_taken

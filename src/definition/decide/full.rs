@@ -23,7 +23,7 @@ pub(crate) struct FullChange<T: Owner> {
     /// The innermost state that is entered or resumed.
     pub(crate) target: StateRef<T>,
     /// The states that are left, or suspended by a push, innermost first, as indices among the active states.
-    left: Indices,
+    pub(crate) left: Indices,
     /// The states that are entered, outermost first, region by region. A pop enters none.
     entered: Path<T>,
 }
