@@ -45,7 +45,9 @@ impl Stays {
     pub fn note(&mut self, seconds: f64) {
         let seconds = seconds.clamp(0.0, LONGEST);
         let seconds = if seconds.is_nan() { 0.0 } else { seconds };
-        self.counts[length_of(seconds)] += 1;
+        let count = &mut self.counts[length_of(seconds)];
+        // A number from a file may be of any size.
+        *count = count.saturating_add(1);
         self.seconds += seconds;
     }
 

@@ -352,6 +352,13 @@ fn a_flow_of_endless_times_and_of_any_counts_is_written_and_read() {
     let mut many: Flow = serde_json::from_str(&many).unwrap();
     many.merge(&many.clone());
     assert_eq!(many.changes().map(|change| change.count).max(), Some(u64::MAX));
+    let all = vec![u64::MAX; 32];
+    let stays = serde_json::json!([{ "state": "Open", "seconds": f64::MAX, "lengths": all }]);
+    let flow = serde_json::json!({ "version": 1, "changes": [], "refusals": [], "stays": stays });
+    house.flow = serde_json::from_value(flow).unwrap();
+    machine.change_state(&mut Door, named(&"Open"), &mut house);
+    machine.change_state(&mut Door, named(&"Closed"), &mut house);
+    assert_eq!(house.flow.stays_in("Open").unwrap().count(), u64::MAX);
     let seconds = text.rfind("\"seconds\":").unwrap() + "\"seconds\":".len();
     let error = serde_json::from_str::<Flow>(&format!("{}-{}", &text[..seconds], &text[seconds..])).unwrap_err();
     assert!(error.to_string().starts_with("owners cannot have stayed in state Open for -"), "{error}");
