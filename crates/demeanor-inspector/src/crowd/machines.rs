@@ -1,10 +1,13 @@
 //! Machines that a game stores in its own way, lent to the inspector.
 
+use std::collections::HashMap;
 use std::fmt::Debug;
 use std::hash::Hash;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use demeanor::{MachineReport, Owner, StateMachine};
+use rustc_hash::FxBuildHasher;
 
 use super::agents::count;
 use super::{Count, Crowd, label_of};
@@ -29,13 +32,24 @@ use super::{Count, Crowd, label_of};
 /// ```
 pub struct Machines<'m, K, T: Owner> {
     list: Vec<(K, &'m T, &'m StateMachine<T>)>,
+    /// The index of each key, once one has been looked up: a search looks up many.
+    places: OnceLock<HashMap<K, usize, FxBuildHasher>>,
 }
 
 impl<'m, K: Copy, T: Owner> Machines<'m, K, T> {
     /// Lends machines, each with its key and its owner.
     #[must_use]
     pub fn new(machines: impl IntoIterator<Item = (K, &'m T, &'m StateMachine<T>)>) -> Self {
-        Self { list: machines.into_iter().collect() }
+        Self { list: machines.into_iter().collect(), places: OnceLock::new() }
+    }
+}
+
+impl<K: Copy + Eq + Hash, T: Owner> Machines<'_, K, T> {
+    fn get(&self, key: K) -> Option<(&T, &StateMachine<T>)> {
+        // The first of several machines with one key.
+        let keys = || self.list.iter().enumerate().rev().map(|(place, (key, ..))| (*key, place)).collect();
+        let (_, owner, machine) = self.list[*self.places.get_or_init(keys).get(&key)?];
+        Some((owner, machine))
     }
 }
 
@@ -69,11 +83,11 @@ where
     }
 
     fn label(&self, key: K) -> Option<String> {
-        self.list.iter().find(|(other, ..)| *other == key).map(|(_, owner, _)| label_of(*owner))
+        self.get(key).map(|(owner, _)| label_of(owner))
     }
 
     fn report(&self, key: K, cx: &T::Context<'_>) -> Option<MachineReport> {
-        let (_, owner, machine) = self.list.iter().find(|(other, ..)| *other == key)?;
+        let (owner, machine) = self.get(key)?;
         Some(machine.report(owner, super::now::<T>(cx)))
     }
 

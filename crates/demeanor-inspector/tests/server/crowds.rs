@@ -1,7 +1,9 @@
 //! Events about crowds and about single owners.
 
 use std::cell::Cell;
+use std::hash::{Hash, Hasher};
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use demeanor::journal::MessageLog;
 use demeanor::{
@@ -335,6 +337,41 @@ fn agents_and_machines_are_shown_with_a_journal_of_the_games() {
         page.wait("picture", || inspector.show_with("machines", crowd, &3.0), |told| told["crowd"] == "machines");
     assert_eq!(told["states"], json!([{ "path": ["Stunned"], "owners": 1 }]));
     assert_eq!(told["longest"][0]["owner"], "\"first\"");
+}
+
+/// A key that counts how often keys are compared.
+#[derive(Clone, Copy, Debug)]
+struct CountedKey(usize);
+
+static COMPARISONS: AtomicUsize = AtomicUsize::new(0);
+
+impl PartialEq for CountedKey {
+    fn eq(&self, other: &Self) -> bool {
+        COMPARISONS.fetch_add(1, Ordering::Relaxed);
+        self.0 == other.0
+    }
+}
+
+impl Eq for CountedKey {}
+
+impl Hash for CountedKey {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        self.0.hash(hasher);
+    }
+}
+
+#[test]
+fn a_search_does_not_go_through_all_machines_for_each_of_them() {
+    let mut inspector = inspector();
+    let (guard, machine) = (Guard { name: "Bob", is_tired: false }, StateMachine::new(&Rest));
+    let crowd = || Machines::new((0..1024).map(|key| (CountedKey(key), &guard, &machine)));
+    let page = Page::open(inspector.address(), "?crowd=guards&state=Rest");
+    let is_through = |told: &Value| told["seen"] == told["of"];
+    let told = page.wait("found", || inspector.show_with("guards", crowd, &0.0), is_through);
+    assert_eq!(told["matches"], 1024);
+    // Looking for each owner among all of them would take a million.
+    let comparisons = COMPARISONS.load(Ordering::Relaxed);
+    assert!(comparisons < 100_000, "{comparisons}");
 }
 
 struct Game {
