@@ -43,17 +43,16 @@ use crate::marker::{InSparseSet, InState, InTable, KeptFor};
 /// ```
 #[must_use]
 pub fn any_in_state<S: 'static>(markers: MarkersOf<S>, mut has_warned: Local<bool>) -> bool {
-    if let Some(index) = &markers.index {
-        return index.iter().any(|entity| markers.enabled.contains(*entity));
-    }
-    if markers.in_table.is_none() && markers.in_sparse_set.is_none() && !*has_warned {
+    let MarkersOf { marked, in_table, in_sparse_set, index, enabled } = &markers;
+    if in_table.is_none() && in_sparse_set.is_none() && index.is_none() && !*has_warned {
         *has_warned = true;
         let state = type_name::<S>();
         warn!(
             "any_in_state::<{state}> is always false: no plugin keeps the marker for this state. Ask for it by with_marker::<{state}>()"
         );
     }
-    !markers.marked.is_empty()
+    // For a state of several owners, there may be a marker of one and an index of another.
+    !marked.is_empty() || index.iter().flat_map(|index| index.iter()).any(|entity| enabled.contains(*entity))
 }
 
 /// The markers of states of type `S`, or their index, for [`any_in_state`].

@@ -167,6 +167,30 @@ fn run_conditions_follow_the_states() {
 }
 
 #[test]
+fn a_condition_on_a_state_of_two_owners_follows_the_marker_of_one_and_the_index_of_the_other() {
+    #[derive(Component, Owner)]
+    struct Legs;
+    #[derive(Component, Owner)]
+    struct Arms;
+    struct Rest;
+    impl MachineState<Legs> for Rest {}
+    impl MachineState<Arms> for Rest {}
+
+    let mut app = App::new();
+    app.add_state_machine_with(StateMachinePlugin::<Legs>::new().with_marker::<Rest>());
+    app.add_state_machine_with(StateMachinePlugin::<Arms>::new().with_index::<Rest>());
+    let is_any = move |app: &mut App| app.world_mut().run_system_cached(any_in_state::<Rest>).unwrap();
+    let legs = app.world_mut().spawn((Legs, Machine::<Legs>::new(&Rest))).id();
+    app.update();
+    assert!(is_any(&mut app));
+    app.world_mut().despawn(legs);
+    assert!(!is_any(&mut app));
+    app.world_mut().spawn((Arms, Machine::<Arms>::new(&Rest)));
+    app.update();
+    assert!(is_any(&mut app));
+}
+
+#[test]
 fn a_condition_on_a_marker_that_nobody_keeps_is_warned_of_once() {
     struct Nowhere;
     listen();
