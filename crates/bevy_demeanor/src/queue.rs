@@ -72,9 +72,11 @@ impl Queue {
 
     /// Returns whether a change that is requested now is part of a cycle.
     fn is_cycle(&self) -> bool {
-        let machines = self.reached.from_outside + self.reached.in_chains.len();
+        let (longest, reached) = (LONGEST_CHAIN as usize, &self.reached);
+        // An observer may send many messages to few machines.
+        let machines = (reached.from_outside + reached.in_chains.len()).max(longest);
         // A change that causes two others does not need a long chain to go on forever.
-        self.next_in_chain() > LONGEST_CHAIN || self.reached.times_in_chains >= LONGEST_CHAIN as usize * machines.max(1)
+        self.next_in_chain() > LONGEST_CHAIN || reached.times_in_chains >= longest * machines
     }
 
     /// Returns whether no cycle is suspected, so that states need not be recorded.

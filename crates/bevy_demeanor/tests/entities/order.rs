@@ -557,7 +557,7 @@ fn an_observer_that_asks_for_two_changes_at_once_ends_likewise() {
         commands.entity(it.entity).change_state(&Chase).change_state(&Patrol);
     });
     app.update();
-    assert_eq!(messages(&mut app).len(), 129, "64 for each of the two: the one in the pass, and the one in the chain");
+    assert_eq!(messages(&mut app).len(), 1 + 64 * 64, "the one in the pass, and as many as for 64 machines");
     check_cycle(&mut app, entity, "Twofold", "change_state", &alternately(["Chase", "Patrol"], 16));
 }
 
@@ -659,6 +659,25 @@ fn many_changes_that_are_not_each_others_reason_are_no_cycle() {
     app.world_mut().flush();
     assert_eq!(messages(&mut app).len(), 2 + 200 + 200);
     assert_eq!(lines_with("Leader"), [] as [&str; 0]);
+}
+
+#[test]
+fn many_messages_of_one_observer_to_one_machine_are_no_cycle() {
+    listen();
+    let mut app = app(told_of_everything());
+    let boss = app.world_mut().spawn((soldier([]), Name::new("Boss"))).id();
+    let archer = app.world_mut().spawn(soldier([])).id();
+    app.update();
+    app.world_mut().resource_mut::<Messages<StateChanged<Soldier>>>().clear();
+    app.world_mut().entity_mut(archer).observe(move |_: On<Entered<Chase>>, mut commands: Commands| {
+        for _ in 0..300 {
+            commands.entity(boss).send::<Soldier>(StateName::Patrol);
+        }
+    });
+    app.world_mut().commands().entity(archer).change_state(&Chase);
+    app.world_mut().flush();
+    assert_eq!(lines_with("Boss"), [] as [&str; 0]);
+    assert_eq!(messages(&mut app).len(), 1 + 300);
 }
 
 /// A component whose hook removes the machine when the component is inserted.
