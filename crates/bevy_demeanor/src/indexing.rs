@@ -2,6 +2,7 @@
 
 use core::marker::PhantomData;
 use core::mem;
+use std::panic::resume_unwind;
 
 use bevy_ecs::entity::Entity;
 use bevy_ecs::resource::Resource;
@@ -11,6 +12,7 @@ use demeanor::Owner;
 use crate::index::Index;
 use crate::machine::Machine;
 use crate::states_meant::{StateBits, StatesMeant, numbers};
+use crate::threads::for_each_despite_panics;
 
 /// The indexes of the machines of `T`.
 #[derive(Resource)]
@@ -61,10 +63,11 @@ fn correct_by<T: Owner>(
     let Some(mut kept) = world.get_resource_mut::<Indexes<T>>().and_then(|mut indexes| indexes.0.take()) else {
         return;
     };
-    for entity in entities {
+    // `State::name` may panic.
+    let panic = for_each_despite_panics(entities, |entity| {
         let is_in = is_in(&kept.meant, world, entity);
         kept.note(entity, is_in);
-    }
+    });
     for (index, changes) in &mut kept.indexes {
         if !changes.is_empty() {
             (index.correct)(world, changes);
@@ -72,6 +75,9 @@ fn correct_by<T: Owner>(
     }
     if let Some(mut indexes) = world.get_resource_mut::<Indexes<T>>() {
         indexes.0 = Some(kept);
+    }
+    if let Some(panic) = panic {
+        resume_unwind(panic);
     }
 }
 

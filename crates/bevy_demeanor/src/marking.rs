@@ -2,6 +2,7 @@
 
 use core::marker::PhantomData;
 use core::mem;
+use std::panic::resume_unwind;
 use std::sync::Arc;
 
 use bevy_ecs::component::ComponentId;
@@ -15,6 +16,7 @@ use crate::machine::Machine;
 use crate::marker::Marker;
 use crate::removing::Removing;
 use crate::states_meant::{StateBits, StatesMeant, numbers};
+use crate::threads::for_each_despite_panics;
 
 /// The markers of the machines of `T`, by number.
 #[derive(Resource)]
@@ -112,8 +114,9 @@ impl<T: Owner> Markers<T> {
         to_come.resize_with(kinds.markers.len(), Vec::new);
         let mut order = Vec::new();
         let mut to_go = Vec::new();
-        for entity in entities.rev() {
-            let Ok(mut marked) = world.get_entity_mut(entity) else { continue };
+        // `State::name` may panic.
+        let panic = for_each_despite_panics(entities.rev(), |entity| {
+            let Ok(mut marked) = world.get_entity_mut(entity) else { return };
             let Toggles { off, on } = self.toggles((&marked).into());
             to_go.extend(numbers(off).map(|number| kinds.markers[number].0));
             let removing = Removing::new(entity, None);
@@ -130,12 +133,15 @@ impl<T: Owner> Markers<T> {
                 }
                 to_come[number].push(entity);
             }
-        }
+        });
         for number in order.into_iter().rev() {
             (kinds.markers[number].1.insert_all)(world, &mut to_come[number]);
         }
         self.to_come = to_come;
         world.flush();
+        if let Some(panic) = panic {
+            resume_unwind(panic);
+        }
     }
 
     fn toggles(&mut self, marked: EntityRef<'_>) -> Toggles {

@@ -1,6 +1,8 @@
 //! Lists of the entities in a state.
 
+use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use bevy_app::{App, Update};
 use bevy_demeanor::{
@@ -10,7 +12,7 @@ use bevy_demeanor::{
 use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
 use bevy_ecs::system::SystemState;
-use demeanor::{Owner, State, StateMachine};
+use demeanor::{Owner, State, StateMachine, StateRef};
 
 use crate::soldier::{Aim, Chase, Fight, Idle, Order, Patrol, Rank, Soldier, StateName, Watch, app, soldier};
 
@@ -269,6 +271,51 @@ fn after_a_panic_in_a_commands_callback_index_and_markers_are_right() {
     assert!(app.world().get::<Machine<Soldier>>(entity).unwrap().is_in_state(&Trap));
     assert_eq!(listed(app.world(), entity), "");
     assert!(app.world().get::<InState<Idle>>(entity).is_none());
+}
+
+/// Whether the next call of `name` of `Nameless` panics.
+static IS_ARMED: AtomicBool = AtomicBool::new(false);
+
+struct Nameless;
+impl State<Soldier> for Nameless {
+    fn name(&self) -> Cow<'_, str> {
+        assert!(!IS_ARMED.swap(false, Ordering::Relaxed), "it has no name");
+        "nameless".into()
+    }
+}
+
+struct Arm;
+impl State<Soldier> for Arm {
+    fn enter(&self, _: &mut Soldier, _: &mut demeanor::Fsm<'_, Soldier>, _: &mut <Soldier as Owner>::Context<'_>) {
+        IS_ARMED.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Represents a name.
+struct OfName;
+
+#[test]
+fn after_a_panic_in_the_name_of_a_state_all_other_machines_are_in_the_index_and_have_their_markers() {
+    let indexed = indexing().with_index::<Arm>().with_index_named::<OfName>("nameless");
+    let marked = StateMachinePlugin::new().with_marker::<Chase>().with_marker::<Arm>().with_marker::<Patrol>();
+    for plugin in [indexed, marked.with_marker_named::<OfName>("nameless")] {
+        fn is_in<S: 'static>(app: &App, entity: Entity) -> bool {
+            match app.world().get_resource::<StateIndex<S>>() {
+                Some(index) => index.contains(entity),
+                None => app.world().entity(entity).contains::<InState<S>>(),
+            }
+        }
+        let mut app = app(plugin);
+        let states: [StateRef<Soldier>; 3] = [(&Chase).into(), (&Nameless).into(), (&Arm).into()];
+        let [first, nameless, last] =
+            states.map(|state| app.world_mut().spawn((Soldier::default(), Machine::<Soldier>::new(state))).id());
+        let mut schedule = app.world_mut().resource_mut::<Schedules>().remove(Update).unwrap();
+        assert!(catch_unwind(AssertUnwindSafe(|| schedule.run(app.world_mut()))).is_err());
+        assert!(is_in::<Chase>(&app, first) && is_in::<Arm>(&app, last));
+        app.world_mut().commands().entity(nameless).change_state(&Patrol);
+        app.world_mut().flush();
+        assert!(is_in::<Patrol>(&app, nameless));
+    }
 }
 
 #[test]
