@@ -77,7 +77,10 @@ pub(super) fn begin<T: EntityOwner>(
 /// Makes the machine leave its states, and replaces it by another one.
 fn exchange<T: EntityOwner>(entity: Entity, definition: Definition<T>, commands: &mut Commands) {
     commands.queue(move |world: &mut World| -> bevy_ecs::error::Result {
-        reach::<T>(world, entity, "an exchange of its definition", |machine, owner, cx| machine.stop(owner, cx))?;
+        // A command would start the machine first.
+        if world.get::<Machine<T>>(entity).is_some_and(|machine| machine.is_started()) {
+            reach::<T>(world, entity, "an exchange of its definition", |machine, owner, cx| machine.stop(owner, cx))?;
+        }
         // An observer may have done anything, such as despawn the entity.
         if let Ok(mut entity) = world.get_entity_mut(entity) {
             entity.insert((Machine::from(definition.machine()), Begun(definition)));

@@ -8,7 +8,7 @@ use core::marker::PhantomData;
 use bevy_asset::AssetServer;
 use bevy_asset::{AsAssetId, AssetId, Handle};
 use bevy_ecs::component::Component;
-use bevy_ecs::entity::Entity;
+use bevy_ecs::entity::{Entity, EntityIndexSet};
 use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::lifecycle::HookContext;
 use bevy_ecs::query::{Allow, With};
@@ -125,8 +125,8 @@ impl<T: Owner> fmt::Debug for DefinedMachine<T> {
 #[derive(Resource)]
 pub(super) struct Waiting<T: Owner> {
     /// Entities whose file has not been checked yet.
-    pub(super) new: Vec<Entity>,
-    pub(super) entities: Vec<Entity>,
+    pub(super) new: EntityIndexSet,
+    pub(super) entities: EntityIndexSet,
     of: PhantomData<fn() -> T>,
 }
 
@@ -134,11 +134,11 @@ impl<T: Owner> Waiting<T> {
     /// Returns all entities with the component.
     pub(super) fn of_all(world: &mut World) -> Self {
         let mut all = world.query_filtered::<Entity, (With<DefinedMachine<T>>, Allow<Disabled>)>();
-        Self { new: all.iter(world).collect(), entities: Vec::new(), of: PhantomData }
+        Self { new: all.iter(world).collect(), entities: EntityIndexSet::new(), of: PhantomData }
     }
 
     pub(super) fn push(&mut self, entity: Entity) {
-        self.new.push(entity);
+        self.new.insert(entity);
     }
 }
 

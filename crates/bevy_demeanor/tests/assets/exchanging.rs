@@ -1,10 +1,12 @@
 //! Files that are exchanged and removed while machines run on them.
 
+use bevy_app::Update;
 use bevy_asset::Assets;
 use bevy_demeanor::demeanor::definition::Files;
 use bevy_demeanor::prelude::*;
+use bevy_ecs::prelude::*;
 
-use crate::stage::{Guard, PATROL, Stage};
+use crate::stage::{Guard, Now, PATROL, Stage};
 
 const RUN: &str = "initial = 'run'\nstates.run = { behavior = 'run', final = true }\n";
 
@@ -29,6 +31,40 @@ fn another_file_takes_over_once_it_is_loaded_and_until_then_the_machine_goes_on(
     assert!(trace[..trace.len() - 3].iter().all(|call| call == "walk update"), "{trace:?}");
     stage.ticks(1);
     assert_eq!(stage.take_trace(guard), ["run update"]);
+}
+
+#[test]
+fn a_file_that_is_inserted_twice_begins_once() {
+    let mut stage = Stage::new();
+    stage.save("before.fsm.toml", PATROL);
+    stage.save("twice.fsm.toml", RUN);
+    let (before, twice) = (stage.load("before.fsm.toml"), stage.load("twice.fsm.toml"));
+    stage.until_loaded(&before);
+    stage.until_loaded(&twice);
+    let guard = stage.guard(&before);
+    stage.ticks(1);
+    stage.take_trace(guard);
+    for _ in 0..2 {
+        stage.app.world_mut().entity_mut(guard).insert(DefinedMachine::<Guard>::new(twice.clone()));
+    }
+    stage.ticks(1);
+    assert_eq!(stage.take_trace(guard), ["stand exit", "run enter", "run update"]);
+}
+
+#[test]
+fn a_machine_that_has_not_been_started_is_exchanged_without_a_callback() {
+    let mut stage = Stage::new();
+    stage.app.configure_sets(Update, Machines::<Guard>::SET.run_if(|now: Res<Now>| now.0 > 2.0));
+    stage.save("unstarted.fsm.toml", PATROL);
+    stage.save("started.fsm.toml", RUN);
+    let (before, after) = (stage.load("unstarted.fsm.toml"), stage.load("started.fsm.toml"));
+    stage.until_loaded(&before);
+    stage.until_loaded(&after);
+    let guard = stage.guard(&before);
+    stage.ticks(1);
+    stage.app.world_mut().entity_mut(guard).insert(DefinedMachine::<Guard>::new(after));
+    stage.ticks(2);
+    assert_eq!(stage.take_trace(guard), ["run enter", "run update"]);
 }
 
 #[test]
