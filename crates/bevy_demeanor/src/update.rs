@@ -42,7 +42,7 @@ pub(crate) struct Surroundings<'w, 's, T: EntityOwner> {
     followers: Res<'w, Followers<T>>,
     log: Local<'s, Log<T>>,
     standstill: Local<'s, Standstill>,
-    /// Whether it has been logged that the pass is skipped.
+    /// Whether the last pass was skipped.
     is_skipped: Local<'s, bool>,
     /// Whether the parameter has been checked for message readers.
     is_param_known: Local<'s, bool>,
@@ -94,20 +94,24 @@ impl<T: EntityOwner> Surroundings<'_, '_, T> {
     pub(crate) fn begin(&mut self) -> Result<Option<Begun<'_, T>>, SystemParamValidationError> {
         let param = match &mut self.param {
             Ok(param) => param.p0(),
-            Err(reason) if reason.skipped => {
-                if !mem::replace(&mut *self.is_skipped, true) {
+            Err(reason) => {
+                let was_skipped = mem::replace(&mut *self.is_skipped, true);
+                if !reason.skipped {
+                    return Err(reason.clone());
+                }
+                if !was_skipped {
                     debug!("the pass over the machines of {} is skipped: {reason}", type_name::<T>());
                 }
                 return Ok(None);
             }
-            Err(reason) => return Err(reason.clone()),
         };
-        *self.is_skipped = false;
+        // Bevy counts a skipped pass as a run, so the change ticks do not show what was written to in the meantime.
+        let was_skipped = mem::take(&mut *self.is_skipped);
         if !mem::replace(&mut *self.is_param_known, true) {
             self.first.queue(refuse_hidden_readers::<T>);
         }
         let revision = NextWake::revision();
-        let is_outdated = mem::replace(&mut *self.revision, revision) != revision;
+        let is_outdated = mem::replace(&mut *self.revision, revision) != revision || was_skipped;
         self.log.open(self.followers.is_told());
         Ok(Some(Begun {
             param,
@@ -306,13 +310,14 @@ fn update_one<T: EntityOwner>(
     let (entity, has_missed_clock) = (cx.entity, cx.has_missed_clock());
     let mut recorded = machine.machine.recording(log.as_deref_mut().and_then(|log| log.visit(entity)));
     lend(cx, |cx| recorded.update(owner, cx));
-    let has_changed = recorded.has_changed();
-    if has_changed || recorded.has_refused() {
+    let (has_changed, has_refused) = (recorded.has_changed(), recorded.has_refused());
+    if has_changed || has_refused {
         cx.set_missed_clock(has_missed_clock);
     }
-    // Without a change, the machine has something to do in every tick until it sleeps. If the states around regions are passive, it
-    // has nothing to do once the regions sleep.
-    if has_changed || machine.is_asleep() || machine.has_open_regions() {
+    // Without a change, made or refused, the machine has something to do in every tick until it sleeps: in a passive state, it may
+    // only have had to try a change that was requested for this tick. If the states around regions are passive, it has nothing to
+    // do once the regions sleep.
+    if has_changed || has_refused || machine.is_asleep() || machine.has_open_regions() {
         next_look.ask(machine.next_wake());
     }
     if let Some(log) = log {

@@ -54,6 +54,8 @@ struct Moon(i32);
 hunters!(Wolf, Single<&Player>, |player| player.0);
 hunters!(Pack, Populated<&Player>, |players| players.iter().map(|player| player.0).sum::<i32>());
 hunters!(Owl, If<Res<Moon>>, |moon| moon.0.0);
+hunters!(Lynx, If<Res<Moon>>, |moon| moon.0.0);
+hunters!(Heron, If<Res<Moon>>, |moon| moon.0.0);
 hunters!(Bat, Option<Single<&Player>>, |player| player.as_ref().map_or(-1, |player| player.0));
 hunters!(Tide, Res<Moon>, |moon| moon.0);
 
@@ -107,6 +109,48 @@ fn a_parameter_that_is_not_there_for_now_has_pass_and_commands_skipped_with_a_li
     let (seen, lines) = hunt::<Owl>(|owl| owl.seen.clone(), moon);
     assert_eq!(seen, [0, 70, 7]);
     skipped(std::any::type_name::<Owl>(), lines);
+}
+
+/// Sleeps.
+struct Lurk;
+impl MachineState<Lynx> for Lurk {
+    fn enter(&self, _: &mut Lynx, fsm: &mut Fsm<'_, Lynx>, _: &mut Cx<'_, Lynx>) {
+        fsm.sleep();
+    }
+
+    fn update(&self, lynx: &mut Lynx, _: &mut Fsm<'_, Lynx>, _: &mut Cx<'_, Lynx>) {
+        lynx.seen.push(1);
+    }
+}
+
+#[test]
+fn a_machine_that_is_woken_in_a_query_while_the_pass_is_skipped_is_updated_in_the_next_pass_that_runs() {
+    let mut app = App::new();
+    app.add_state_machine::<Lynx>().insert_resource(Moon(0));
+    let lynx = app.world_mut().spawn((Lynx::default(), Machine::<Lynx>::new(&Lurk))).id();
+    app.update();
+    app.world_mut().remove_resource::<Moon>();
+    assert!(app.world_mut().get_mut::<Machine<Lynx>>(lynx).unwrap().wake());
+    app.update();
+    app.update();
+    app.insert_resource(Moon(0));
+    app.update();
+    assert_eq!(app.world().get::<Lynx>(lynx).unwrap().seen, [1]);
+}
+
+#[test]
+fn an_exit_on_removal_that_is_skipped_without_the_parameter_is_logged_at_debug() {
+    listen();
+    let mut app = App::new();
+    app.add_state_machine_with(StateMachinePlugin::<Heron>::new().with_exit_on_removal()).insert_resource(Moon(0));
+    let heron = app.world_mut().spawn((Heron::default(), Machine::<Heron>::new(&Hunt))).id();
+    app.update();
+    app.world_mut().remove_resource::<Moon>();
+    app.world_mut().despawn(heron);
+    let owner = std::any::type_name::<Heron>();
+    let lines = lines_with(owner);
+    let skipped = format!("DEBUG: entity {heron}: exit of {owner} is skipped: ");
+    assert!(!lines.is_empty() && lines.iter().all(|line| line.starts_with(&skipped)), "{lines:?}");
 }
 
 #[test]

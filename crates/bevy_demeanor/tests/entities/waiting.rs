@@ -383,6 +383,30 @@ fn a_passive_state_has_its_entity_passed_over() {
     assert_eq!(tick(&mut app, entity, 1.0), ["update Patrol"]);
 }
 
+/// Cannot be entered.
+struct Walled;
+impl State<Soldier> for Walled {
+    fn can_enter(&self, _: &Soldier, _: &Fsm<'_, Soldier>, _: &<Soldier as Owner>::Context<'_>) -> bool {
+        false
+    }
+}
+
+#[test]
+fn a_passive_state_has_its_entity_passed_over_again_after_a_change_for_the_next_tick_was_refused() {
+    for plugin in plugins() {
+        let mut app = app(plugin);
+        let entity = spawn(&mut app, Machine::new(&Rest));
+        give(&mut app, entity, |soldier| _ = soldier.change_state_next(&Walled));
+        assert_eq!(next_wake(&app, entity), NextWake::EveryTick);
+        assert_eq!(tick(&mut app, entity, 1.0), ["Rest -> Walled (change), refused by Walled.can_enter"]);
+        assert_eq!(next_wake(&app, entity), NextWake::Never);
+        let changed = |app: &App| app.world().entity(entity).get_change_ticks::<Soldier>().unwrap().changed;
+        let before = changed(&app);
+        app.update();
+        assert_eq!(changed(&app), before);
+    }
+}
+
 #[test]
 fn a_machine_that_was_replaced_while_its_entity_had_no_owner_or_was_disabled_is_looked_at_once_that_is_back() {
     type Away = fn(&mut EntityWorldMut);
