@@ -5,10 +5,11 @@ use core::cell::{Cell, RefCell};
 use core::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use bevy_ecs::change_detection::DetectChangesMut;
+use bevy_app::App;
 use bevy_ecs::entity::{Entity, EntityHashMap};
-use bevy_ecs::lifecycle::RemovedComponents;
+use bevy_ecs::lifecycle::Remove;
 use bevy_ecs::name::Name;
+use bevy_ecs::observer::On;
 use bevy_ecs::query::{Added, Changed, Or, With};
 use bevy_ecs::resource::Resource;
 use bevy_ecs::system::{Query, Res};
@@ -41,22 +42,26 @@ pub(crate) fn is_wanted() -> bool {
     max_level() >= LevelFilter::Warn
 }
 
+/// Keeps the names from now on. They are forgotten by an observer: a pass in `FixedUpdate`, or one that is paused, does not run in
+/// each frame, and Bevy reports removed components for two frames only.
+pub(crate) fn keep_names(app: &mut App) {
+    if !app.world().contains_resource::<Names>() {
+        app.init_resource::<Names>();
+        app.add_observer(|unnamed: On<Remove<Name>>, names: Res<Names>| {
+            names.edit(|names| _ = names.remove(&unnamed.entity));
+        });
+    }
+}
+
 /// Adds the new names, before a pass.
 pub(crate) fn note_names<T: Owner>(
     news: Query<(Entity, &Name), (With<Machine<T>>, Or<(Changed<Name>, Added<Machine<T>>)>)>,
-    mut unnamed: RemovedComponents<Name>,
     names: Res<Names>,
 ) {
     let mut news = news.iter().peekable();
-    if news.peek().is_none() && unnamed.is_empty() {
-        return;
+    if news.peek().is_some() {
+        names.edit(|names| names.extend(news.map(|(entity, name)| (entity, name.clone()))));
     }
-    names.edit(|names| {
-        for entity in unnamed.read() {
-            names.remove(&entity);
-        }
-        names.extend(news.map(|(entity, name)| (entity, name.clone())));
-    });
 }
 
 /// Notes that callbacks of some of these entities run on this thread from now on. Adds their names, because no pass may have
@@ -65,7 +70,8 @@ pub(crate) fn enter_world(entities: &[Entity], world: &mut World) {
     if !is_wanted() {
         return;
     }
-    let names = world.get_resource_or_init::<Names>().bypass_change_detection().clone();
+    // Without a plugin, no observer forgets names, so they are not kept.
+    let names = world.get_resource::<Names>().cloned().unwrap_or_default();
     for entity in entities {
         if let Some(name) = world.get::<Name>(*entity) {
             let is_known = names.0.read().is_ok_and(|names| names.get(entity) == Some(name));

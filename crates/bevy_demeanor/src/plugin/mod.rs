@@ -24,7 +24,7 @@ use crate::follow::{Followers, Spare};
 use crate::index::Index;
 use crate::indexing::Indexes;
 use crate::journal::MachineJournal;
-use crate::label::{Names, is_wanted, note_names};
+use crate::label::{is_wanted, keep_names, note_names};
 use crate::leaving::stop_discarded;
 use crate::marker::Marker;
 use crate::marking::Markers;
@@ -253,7 +253,7 @@ impl<T: EntityOwner> Plugin for StateMachinePlugin<T> {
         refuse_readers::<T>();
         app.configure_sets(self.schedule, (MachineSet::Enter, MachineSet::Update, MachineSet::Exit).chain());
         app.configure_sets(self.schedule, Machines::<T>::SET.in_set(MachineSet::Update));
-        app.init_resource::<Names>();
+        keep_names(app);
         let pass = (note_names::<T>.run_if(is_wanted), warn_of_what_is_missing::<T>, (self.pass)()).chain();
         app.add_systems(self.schedule, pass.in_set(Machines::<T>::SET));
         app.insert_resource(ClockOf::<T>::schedule(self.schedule));

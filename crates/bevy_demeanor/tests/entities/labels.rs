@@ -71,3 +71,24 @@ fn the_lines_of_a_machine_name_its_entity_by_the_name_that_it_has_by_then() {
     check(|| Ghost, "Ghost");
     check(|| Ventriloquist, "Ventriloquist");
 }
+
+#[derive(bevy_ecs::schedule::ScheduleLabel, Clone, Debug, PartialEq, Eq, Hash)]
+struct Rarely;
+
+#[test]
+fn a_name_that_is_removed_between_two_passes_is_forgotten_however_many_frames_lie_between_them() {
+    listen();
+    let mut app = App::new();
+    app.add_state_machine_with(StateMachinePlugin::<Ghost>::new().in_schedule(Rarely));
+    app.world_mut().spawn_batch((0..800).map(|_| ()));
+    let entity = app.world_mut().spawn((Ghost, Name::new("Dora"), Machine::<Ghost>::new(&Mumble))).id();
+    app.world_mut().run_schedule(Rarely);
+    app.world_mut().entity_mut(entity).remove::<Name>();
+    for _ in 0..3 {
+        app.update();
+    }
+    app.world_mut().run_schedule(Rarely);
+    let refused =
+        |who: &str| format!("WARN: Ghost {entity}{who}: revert refused in state Mumble: there is no previous state");
+    assert_eq!(lines_with(&format!("Ghost {entity}")), [" (Dora)", ""].map(refused));
+}

@@ -14,6 +14,7 @@ mod faults;
 mod guard;
 #[cfg(feature = "serialize")]
 mod heard;
+mod hours;
 mod index;
 mod journal;
 mod labels;
