@@ -6,16 +6,28 @@
 use core::marker::PhantomData;
 
 use bevy_ecs::entity::Entity;
+use bevy_ecs::entity_disabling::Disabled;
+use bevy_ecs::query::{Allow, With};
 use bevy_ecs::world::{DeferredWorld, World};
 use demeanor::Owner;
 
 use crate::follow::{Followers, Marked};
 use crate::indexing;
-use crate::machine::MachineHooks;
+use crate::machine::{Machine, MachineHooks};
 use crate::queue;
 
 pub(crate) fn hooks<T: Owner>() -> MachineHooks<T> {
     MachineHooks { inserted: inserted::<T>, removed: removed::<T>, marker_removed: mark_later::<T>, of: PhantomData }
+}
+
+/// Does the same for the machines that exist already.
+pub(crate) fn find_existing<T: Owner>(world: &mut World) {
+    let mut machines = world.query_filtered::<Entity, (With<Machine<T>>, Allow<Disabled>)>();
+    let entities: Vec<Entity> = machines.iter(world).collect();
+    for entity in entities {
+        inserted::<T>(world.into(), entity);
+    }
+    world.flush();
 }
 
 fn inserted<T: Owner>(mut world: DeferredWorld<'_>, entity: Entity) {

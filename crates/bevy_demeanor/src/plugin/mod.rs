@@ -35,7 +35,7 @@ use crate::readers::refuse_readers;
 use crate::sets::{MachineSet, Machines};
 use crate::telling::{Told, Trigger};
 use crate::waiting::watch_who_comes_back;
-use hooks::hooks;
+use hooks::{find_existing, hooks};
 
 /// Updates the machines of the entities that have the component `T`.
 ///
@@ -277,5 +277,6 @@ impl<T: EntityOwner> Plugin for StateMachinePlugin<T> {
         for register in &self.registrations {
             register(self, app);
         }
+        find_existing::<T>(app.world_mut());
     }
 }

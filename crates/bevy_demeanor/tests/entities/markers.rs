@@ -1,11 +1,12 @@
 //! States as components.
 
 use bevy_app::App;
-use bevy_demeanor::{InSparseSet, InState, Machine, MachineCommands, StateMachinePlugin};
+use bevy_demeanor::{InSparseSet, InState, Machine, MachineCommands, StateIndex, StateMachinePlugin};
+use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
 use demeanor::StateMachine;
 
-use crate::soldier::{Aim, Chase, Fight, Idle, Order, Patrol, Soldier, StateName, app, soldier};
+use crate::soldier::{Aim, Alarm, Chase, Fight, Idle, Order, Patrol, Soldier, StateName, Watch, app, soldier};
 
 fn marked(app: &App, entity: Entity) -> String {
     let entity = app.world().entity(entity);
@@ -92,6 +93,20 @@ fn markers_agree_with_machines_that_come_are_replaced_and_go() {
     assert_eq!(marked(&app, entity), "Idle");
     app.world_mut().entity_mut(entity).remove::<Machine<Soldier>>();
     assert_eq!(marked(&app, entity), "");
+}
+
+#[test]
+fn a_plugin_that_is_added_later_finds_the_machines_that_exist() {
+    let mut app = App::new();
+    app.init_resource::<Alarm>().init_resource::<Watch>();
+    let started = || Machine::<Soldier>::started(StateMachine::new(&Chase));
+    let [chasing, disabled] = [(); 2].map(|()| app.world_mut().spawn((Soldier::default(), started())).id());
+    app.world_mut().entity_mut(disabled).insert(Disabled);
+    app.add_plugins(marking().with_index::<Chase>());
+    for entity in [chasing, disabled] {
+        assert_eq!(marked(&app, entity), "Chase");
+        assert!(app.world().resource::<StateIndex<Chase>>().contains(entity));
+    }
 }
 
 #[test]
