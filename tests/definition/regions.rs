@@ -151,6 +151,7 @@ const BUSY: &str = "
         { to = 'wander', when = 'not enemy_visible', do = 'shout' },
         { to = 'wander', on = 'alarm', when = 'ammo < 3', even_final = true, do = { lose = 2 } },
         { push = 'talk', on = 'noise', set = { patience = 'patience + 1' } },
+        { to = 'run', when = 'health < 30' },
     ]
     [states.walk]
     parent = 'combat'
