@@ -114,7 +114,7 @@ impl<T: EntityOwner<Message: Send>> fmt::Debug for SendTo<T> {
 }
 
 fn send_to_each<T: EntityOwner>(world: &mut World, entities: &[Entity], command: &str, message: &T::Message) -> Result {
-    reach_each::<T>(world, entities, command, |machine, owner, cx| {
+    reach_each::<T>(world, entities, command, &mut |machine, owner, cx| {
         machine.send(owner, message, cx);
     })
 }

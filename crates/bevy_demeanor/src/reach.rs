@@ -12,7 +12,7 @@ use bevy_ecs::query::Allow;
 use bevy_ecs::resource::Resource;
 use bevy_ecs::system::{Commands, ParamSet, Query, SystemParamValidationError, SystemState};
 use bevy_ecs::world::{FromWorld, World};
-use demeanor::{MachineMut, Step};
+use demeanor::{MachineMut, Owner, Step};
 use log::debug;
 
 #[cfg(feature = "serialize")]
@@ -63,6 +63,9 @@ type InReach<T> = (
     Commands<'static, 'static>,
 );
 
+/// What a command does with a machine.
+type Act<'a, T> = dyn FnMut(&mut MachineMut<'_, T>, &mut T, &mut <T as Owner>::Context<'_>) + 'a;
+
 pub(crate) fn reach<T: EntityOwner>(
     world: &mut World,
     entity: Entity,
@@ -70,7 +73,7 @@ pub(crate) fn reach<T: EntityOwner>(
     act: impl FnOnce(&mut MachineMut<'_, T>, &mut T, &mut T::Context<'_>),
 ) -> bevy_ecs::error::Result {
     let mut act = Some(act);
-    reach_each(world, &[entity], command, |machine, owner, cx| {
+    reach_each(world, &[entity], command, &mut |machine, owner, cx| {
         if let Some(act) = act.take() {
             act(machine, owner, cx);
         }
@@ -78,12 +81,13 @@ pub(crate) fn reach<T: EntityOwner>(
 }
 
 /// Calls `act` with the machines of some entities, in this order. The consequences of their steps come after the last machine,
-/// and the consequences of their callbacks' commands come after that.
+/// and the consequences of their callbacks' commands come after that. `act` is a reference, so that this is compiled once for
+/// all commands of a type of owner.
 pub(crate) fn reach_each<T: EntityOwner>(
     world: &mut World,
     entities: &[Entity],
     command: &str,
-    mut act: impl FnMut(&mut MachineMut<'_, T>, &mut T, &mut T::Context<'_>),
+    act: &mut Act<'_, T>,
 ) -> bevy_ecs::error::Result {
     #[cfg(feature = "serialize")]
     Settle::<T>::settle_each(world, entities);
@@ -127,7 +131,7 @@ pub(crate) fn reach_each<T: EntityOwner>(
                     let was_started = machine.is_started();
                     let (value, changing) = (owner.bypass_change_detection(), machine.bypass_change_detection());
                     let Reached { has_changed, has_read_clock } =
-                        lend(&mut cx, |cx| reach_machine(changing, steps, value, cx, &mut act));
+                        lend(&mut cx, |cx| reach_machine(changing, steps, value, cx, act));
                     if has_changed {
                         machine.set_changed();
                     }
@@ -244,7 +248,7 @@ fn reach_machine<T: EntityOwner>(
     mut steps: Option<&mut Vec<Step<T>>>,
     owner: &mut T,
     cx: &mut T::Context<'_>,
-    act: &mut impl FnMut(&mut MachineMut<'_, T>, &mut T, &mut T::Context<'_>),
+    act: &mut Act<'_, T>,
 ) -> Reached {
     let is_new = !machine.is_started();
     let has_changed = is_new && machine.start(steps.as_deref_mut(), owner, cx);
