@@ -49,7 +49,7 @@ pub(crate) struct Rare<T: Owner> {
     /// When each ancestor was entered, in seconds.
     pub(crate) ancestors_entered_at: Vec<f64>,
     /// The suspended paths, oldest first. Nearly all owners have at most one.
-    pub(crate) stack: SmallVec<[Suspended<T>; 1]>,
+    pub(crate) stack: Vec<Suspended<T>>,
     /// For each composite state that keeps history, its descendant that was active last.
     pub(crate) history: Vec<(StateRef<T>, StateRef<T>)>,
     /// The latest changes and messages to oneself, recorded once a callback has led to suspiciously many.
@@ -880,7 +880,7 @@ impl<T: Owner> Default for Rare<T> {
         Self {
             ancestors: Vec::new(),
             ancestors_entered_at: Vec::new(),
-            stack: SmallVec::new(),
+            stack: Vec::new(),
             history: Vec::new(),
             trail: Vec::new(),
             waiting: Waiting::new(),
