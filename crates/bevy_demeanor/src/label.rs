@@ -2,7 +2,7 @@
 
 use core::any::type_name;
 use core::cell::{Cell, RefCell};
-use core::fmt;
+use core::{fmt, iter};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use bevy_app::App;
@@ -32,6 +32,15 @@ thread_local! {
 pub(crate) struct Names(Arc<RwLock<EntityHashMap<Name>>>);
 
 impl Names {
+    /// Notes new names. `next` returns the next of them; an iterator as a trait object would be more to compile for each type of
+    /// owner.
+    fn note<'n>(&self, next: &mut dyn FnMut() -> Option<(Entity, &'n Name)>) {
+        let mut news = iter::from_fn(next).peekable();
+        if news.peek().is_some() {
+            self.edit(|names| names.extend(news.map(|(entity, name)| (entity, name.clone()))));
+        }
+    }
+
     fn edit(&self, edit: impl FnOnce(&mut EntityHashMap<Name>)) {
         edit(&mut self.0.write().unwrap_or_else(PoisonError::into_inner));
     }
@@ -58,10 +67,8 @@ pub(crate) fn note_names<T: Owner>(
     news: Query<(Entity, &Name), (With<Machine<T>>, Or<(Changed<Name>, Added<Machine<T>>)>)>,
     names: Res<Names>,
 ) {
-    let mut news = news.iter().peekable();
-    if news.peek().is_some() {
-        names.edit(|names| names.extend(news.map(|(entity, name)| (entity, name.clone()))));
-    }
+    let mut news = news.iter();
+    names.note(&mut || news.next());
 }
 
 /// Notes that callbacks of some of these entities run on this thread from now on. Adds their names, because no pass may have

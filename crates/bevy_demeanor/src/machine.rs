@@ -1,8 +1,6 @@
 //! The component that contains an entity's machine.
 
-#[cfg(feature = "serialize")]
-use core::any::TypeId;
-use core::any::type_name;
+use core::any::{TypeId, type_name};
 use core::fmt;
 use core::marker::PhantomData;
 use core::ops::Deref;
@@ -12,7 +10,8 @@ use bevy_ecs::component::Component;
 use bevy_ecs::entity::{ComponentCloneCtx, Entity, SourceComponent};
 use bevy_ecs::lifecycle::HookContext;
 use bevy_ecs::resource::Resource;
-use bevy_ecs::world::DeferredWorld;
+use bevy_ecs::system::Commands;
+use bevy_ecs::world::{DeferredWorld, World};
 use demeanor::{IntoState, Owner, StateMachine, Step};
 use log::warn;
 
@@ -108,13 +107,20 @@ fn clone_machine<T: Owner>(source: &SourceComponent<'_>, context: &mut Component
     context.write_target_component(machine.clone());
 }
 
-/// Exists if a warning about a missing plugin has been logged.
-#[derive(Resource)]
-struct HasWarned<T>(PhantomData<fn() -> T>);
+/// The types of owners for which a warning about a missing plugin has been logged.
+#[derive(Resource, Default)]
+struct Warned(Vec<TypeId>);
+
+impl Warned {
+    fn note(owner: TypeId, commands: &mut Commands) {
+        commands.queue(move |world: &mut World| world.get_resource_or_init::<Self>().0.push(owner));
+    }
+}
 
 /// Logs a warning, once, when an entity gets a machine and there is no plugin for its owner.
 fn warn_of_no_plugin<T: Owner>(mut world: DeferredWorld, context: HookContext) {
-    if world.contains_resource::<MachineHooks<T>>() || world.contains_resource::<HasWarned<T>>() {
+    let is_warned = world.get_resource::<Warned>().is_some_and(|Warned(owners)| owners.contains(&TypeId::of::<T>()));
+    if is_warned || world.contains_resource::<MachineHooks<T>>() {
         return;
     }
     let owner = type_name::<T>();
@@ -122,7 +128,7 @@ fn warn_of_no_plugin<T: Owner>(mut world: DeferredWorld, context: HookContext) {
     warn!(
         "{entity} has a Machine<{owner}>, but nothing updates it yet: add_state_machine::<{owner}>() has not been called"
     );
-    world.commands().insert_resource(HasWarned::<T>(PhantomData));
+    Warned::note(TypeId::of::<T>(), &mut world.commands());
 }
 
 impl<T: Owner> Machine<T> {

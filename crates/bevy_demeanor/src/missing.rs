@@ -1,9 +1,11 @@
 //! Logs, once, which components are missing so that machines cannot run.
 
 use core::any::type_name;
+use core::iter;
 use core::marker::PhantomData;
 
 use bevy_ecs::archetype::Archetypes;
+use bevy_ecs::change_detection::DetectChangesMut;
 use bevy_ecs::component::{ComponentId, Components};
 use bevy_ecs::entity::{Entities, Entity, EntityHashSet};
 use bevy_ecs::entity_disabling::Disabled;
@@ -20,7 +22,7 @@ use crate::clock::ClockOf;
 use crate::machine::Machine;
 use crate::named_entity::NamedEntity;
 use crate::owner::EntityOwner;
-use crate::waiting::{NextLook, forget};
+use crate::waiting::NextLook;
 
 /// The entities that wait for the file of their machine.
 #[cfg(feature = "asset")]
@@ -45,23 +47,65 @@ impl<T: EntityOwner> FromWorld for BodyParts<T> {
 impl<T: EntityOwner> BodyParts<T> {
     /// Returns the text of the components that an entity lacks. It names the whole body if Bevy does not know the names of
     /// components, or if one of several is enough.
-    pub(crate) fn lacking(&self, has: impl Fn(ComponentId) -> bool, components: &Components) -> String {
-        let lacking = self.parts.iter().filter(|part| !has(**part));
-        let names: Option<Vec<String>> = lacking
-            .map(|part| {
-                let name = components.get_name(*part)?.to_string();
-                (!name.starts_with('<')).then_some(name)
-            })
-            .collect();
-        let owner = type_name::<T>();
-        match names.as_deref() {
-            None | Some([]) => {
-                format!("lacks a component that the states of {owner} are given, of {}", type_name::<T::Body>())
-            }
-            Some([name]) => format!("lacks a component that the states of {owner} are given, {name}"),
-            Some(names) => format!("lacks components that the states of {owner} are given, {}", names.join(" and ")),
-        }
+    pub(crate) fn lacking(&self, has: &dyn Fn(ComponentId) -> bool, components: &Components) -> String {
+        lacking(&self.parts, (type_name::<T>(), type_name::<T::Body>()), has, components)
     }
+}
+
+fn lacking(
+    parts: &[ComponentId],
+    (owner, body): (&str, &str),
+    has: &dyn Fn(ComponentId) -> bool,
+    components: &Components,
+) -> String {
+    let names: Option<Vec<String>> = parts
+        .iter()
+        .filter(|part| !has(**part))
+        .map(|part| {
+            let name = components.get_name(*part)?.to_string();
+            (!name.starts_with('<')).then_some(name)
+        })
+        .collect();
+    match names.as_deref() {
+        None | Some([]) => format!("lacks a component that the states of {owner} are given, of {body}"),
+        Some([name]) => format!("lacks a component that the states of {owner} are given, {name}"),
+        Some(names) => format!("lacks components that the states of {owner} are given, {}", names.join(" and ")),
+    }
+}
+
+/// Entities for which a warning has been logged.
+#[derive(Default)]
+pub(crate) struct Warned(EntityHashSet);
+
+impl Warned {
+    /// Calls `forget` for the entities that `lacks` no longer finds, and removes them.
+    fn forget_mended(&mut self, lacks: &dyn Fn(Entity) -> bool, forget: &mut dyn FnMut(Entity)) {
+        self.0.retain(|entity| {
+            let is_lacking = lacks(*entity);
+            if !is_lacking {
+                forget(*entity);
+            }
+            is_lacking
+        });
+    }
+}
+
+fn warn_of_orphan(warned: &mut Warned, orphan: &NamedEntity<'_>, owner: &str) {
+    if warned.0.insert(orphan.entity) {
+        warn!("{orphan} has a Machine<{owner}>, but no {owner}: its machine does nothing");
+    }
+}
+
+/// `next` returns the next of the idlers. An iterator as a trait object would be more to compile for each type of owner.
+fn warn_of_idlers<'n>(next: &mut dyn FnMut() -> Option<(Entity, Option<&'n Name>)>, owner: &str) {
+    let idlers: Vec<_> = iter::from_fn(next).map(|(entity, name)| NamedEntity { entity, name }).collect();
+    // The order of the query is the order of the archetypes, so the smallest index is chosen.
+    let Some(first) = idlers.iter().min_by_key(|idler| idler.entity.index_u32()) else { return };
+    let others = match idlers.len() {
+        1 => String::new(),
+        count => format!(", as {} others", count - 1),
+    };
+    warn!("{first} has a {owner}, but no Machine<{owner}>{others}: it has no state");
 }
 
 /// How many passes lie between two searches for a machine that waits although its owner has no clock. A search visits all
@@ -89,8 +133,8 @@ pub(crate) fn warn_of_what_is_missing<T: EntityOwner>(
     complete: Query<<T::Body as QueryData>::ReadOnly, (With<Machine<T>>, With<T>)>,
     idlers: Query<(Entity, Option<&Name>), (Added<T>, Without<Machine<T>>, NotWaiting<T>)>,
     mut next_looks: Query<&mut NextLook<T>, Allow<Disabled>>,
-    mut warned_orphans: Local<EntityHashSet>,
-    mut warned_owners: Local<EntityHashSet>,
+    mut warned_orphans: Local<Warned>,
+    mut warned_owners: Local<Warned>,
     parts: Local<BodyParts<T>>,
     (entities, archetypes, components): (&Entities, &Archetypes, &Components),
     (machines, clock_of, mut passes): (Query<&Machine<T>, With<T>>, Res<ClockOf<T>>, Local<u32>),
@@ -102,50 +146,29 @@ pub(crate) fn warn_of_what_is_missing<T: EntityOwner>(
         }
         *passes = passes.wrapping_add(1);
     }
-    if !warned_orphans.is_empty() {
-        warned_orphans.retain(|entity| {
-            let is_orphan = orphans.contains(*entity);
-            if !is_orphan {
-                forget(*entity, &mut next_looks);
-            }
-            is_orphan
-        });
-    }
-    for (entity, name) in &orphans {
-        if warned_orphans.insert(entity) {
-            let entity = NamedEntity { entity, name };
-            warn!("{entity} has a Machine<{owner}>, but no {owner}: its machine does nothing");
+    let mut forget = |entity| {
+        if let Ok(mut next_look) = next_looks.get_mut(entity) {
+            next_look.bypass_change_detection().forget();
         }
+    };
+    warned_orphans.forget_mended(&|entity| orphans.contains(entity), &mut forget);
+    for (entity, name) in &orphans {
+        warn_of_orphan(&mut warned_orphans, &NamedEntity { entity, name }, owner);
     }
-    if !warned_owners.is_empty() {
-        warned_owners.retain(|entity| {
-            let is_incomplete = owners.contains(*entity) && !complete.contains(*entity);
-            if !is_incomplete {
-                forget(*entity, &mut next_looks);
-            }
-            is_incomplete
-        });
-    }
+    warned_owners.forget_mended(&|entity| owners.contains(entity) && !complete.contains(entity), &mut forget);
     // As long as all entities are complete, this does not visit each of them.
     if complete.iter().size_hint().1 != owners.iter().size_hint().1 {
         for (entity, name) in &owners {
-            if !complete.contains(entity) && warned_owners.insert(entity) {
+            if !complete.contains(entity) && warned_owners.0.insert(entity) {
                 let location = entities.get_spawned(entity).ok();
                 let archetype = location.and_then(|location| archetypes.get(location.archetype_id));
                 let has = |part| archetype.is_some_and(|archetype| archetype.contains(part));
-                let lacks = parts.lacking(has, components);
+                let lacks = parts.lacking(&has, components);
                 let entity = NamedEntity { entity, name };
                 warn!("{entity} {lacks}: its machine does nothing");
             }
         }
     }
-    // The order of the query is the order of the archetypes, so the smallest index is chosen.
-    if let Some((entity, name)) = idlers.iter().min_by_key(|(entity, _)| entity.index_u32()) {
-        let entity = NamedEntity { entity, name };
-        let others = match idlers.iter().count() {
-            1 => String::new(),
-            count => format!(", as {} others", count - 1),
-        };
-        warn!("{entity} has a {owner}, but no Machine<{owner}>{others}: it has no state");
-    }
+    let mut idlers = idlers.iter();
+    warn_of_idlers(&mut || idlers.next(), owner);
 }

@@ -228,7 +228,7 @@ fn why_unreached<T: EntityOwner>(entity: Entity, world: &mut World) -> String {
     let parts = BodyParts::<T>::from_world(world);
     match world.get_entity(entity) {
         Ok(entity) if entity.contains::<T>() && entity.contains::<Machine<T>>() => {
-            format!("it {}", parts.lacking(|part| entity.contains_id(part), world.components()))
+            format!("it {}", parts.lacking(&|part| entity.contains_id(part), world.components()))
         }
         _ => format!("there is no {} with a machine", type_name::<T>()),
     }

@@ -65,19 +65,19 @@ type Buffers<T> = Mutex<Vec<Vec<Row<'static, T>>>>;
 
 fn update_chunks<'a, T: ParallelOwner>(
     mut rows: impl Iterator<Item = Row<'a, T>>,
-    chunks: impl Iterator<Item = Begun<'a, T>>,
+    mut chunks: impl Iterator<Item = Begun<'a, T>>,
     buffers: &Buffers<T>,
 ) -> Waited {
-    let buffers = || buffers.lock().unwrap_or_else(PoisonError::into_inner);
-    let chunks = chunks.map(|begun| {
+    let buffers = &|| buffers.lock().unwrap_or_else(PoisonError::into_inner);
+    run_on_all(&mut || {
+        let begun = chunks.next()?;
         let mut chunk = emptied(buffers().pop().unwrap_or_default());
         chunk.extend(rows.by_ref().take(CHUNK));
-        (chunk, begun)
-    });
-    run_on_all(chunks, |(mut chunk, begun)| {
-        let waited = update_each(chunk.drain(..), begun);
-        buffers().push(emptied(chunk));
-        waited
+        Some(Box::new(move || {
+            let waited = update_each(chunk.drain(..), begun);
+            buffers().push(emptied(chunk));
+            waited
+        }))
     })
 }
 

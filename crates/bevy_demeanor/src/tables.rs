@@ -12,7 +12,7 @@ use crate::follow::Log;
 use crate::label;
 use crate::machine::Machine;
 use crate::owner::{EntityOwner, ParallelOwner};
-use crate::threads::{Pace, run_on_all};
+use crate::threads::{Job, Pace, run_on_all};
 use crate::update::{Begun, CHUNK, Look, Outcome, Surroundings, Waited, is_changed_by_update, look, update};
 use crate::waiting::NextLook;
 
@@ -71,7 +71,8 @@ pub(crate) fn update_tables_in_parallel<T: ParallelOwner>(
         let chunks: Vec<Rows<T>> = chunks.collect();
         let outcomes = Outcome::prepare(&mut outcomes, chunks.len(), begun.wants_steps());
         let each = begun.each(outcomes, allocator, entities);
-        run_on_all(chunks.into_iter().zip(each).zip(bodies), update_chunk)
+        let mut chunks = chunks.into_iter().zip(each).zip(bodies);
+        run_on_all(&mut || chunks.next().map(|chunk| -> Job { Box::new(|| update_chunk(chunk)) }))
     });
     surroundings.gather(&mut outcomes);
     surroundings.end(waited);

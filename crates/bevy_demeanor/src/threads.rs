@@ -1,6 +1,7 @@
 //! Decides whether a parallel pass runs on one thread or on all, and runs its chunks on all.
 
 use core::any::Any;
+use core::iter;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -35,27 +36,31 @@ impl Pace {
     }
 }
 
-/// Runs chunks on this thread and on Bevy's compute threads. All chunks are run even if one of them panics; the panic of the first
-/// of them in their order is resumed.
+/// The work for a chunk. It is in a box, so that the tasks of Bevy's threads are compiled once for all types of owners.
+pub(crate) type Job<'j> = Box<dyn FnOnce() -> Waited + Send + 'j>;
+
+/// Runs jobs on this thread and on Bevy's compute threads. All jobs are run even if one of them panics; the panic of the first of
+/// them in their order is resumed.
 ///
-/// No more chunks wait than the threads need, so that what the iterator has fetched for a chunk is still in the processor's cache.
-pub(crate) fn run_on_all<C: Send>(chunks: impl Iterator<Item = C>, run: impl Fn(C) -> Waited + Sync) -> Waited {
+/// `next` returns the next job; an iterator as a trait object would be more to compile for each type of owner. No more jobs wait
+/// than the threads need, so that what `next` has fetched for a chunk is still in the processor's cache.
+pub(crate) fn run_on_all<'j>(next: &mut dyn FnMut() -> Option<Job<'j>>) -> Waited {
     // A pool without threads would wait forever for a task that panicked.
-    let run = |chunk| catch_unwind(AssertUnwindSafe(|| run(chunk)));
-    let (run, under_way) = (&run, &AtomicUsize::new(0));
+    let run = |job: Job<'j>| catch_unwind(AssertUnwindSafe(job));
+    let under_way = &AtomicUsize::new(0);
     let pool = ComputeTaskPool::get_or_init(TaskPool::default);
     let mut own = Vec::new();
     let spawned = pool.scope(|scope| {
-        for (nth, chunk) in chunks.enumerate() {
+        for (nth, job) in iter::from_fn(next).enumerate() {
             if under_way.load(Ordering::Relaxed) < 2 * pool.thread_num() {
                 under_way.fetch_add(1, Ordering::Relaxed);
                 scope.spawn(async move {
-                    let end = run(chunk);
+                    let end = run(job);
                     under_way.fetch_sub(1, Ordering::Relaxed);
                     (nth, end)
                 });
             } else {
-                own.push((nth, run(chunk)));
+                own.push((nth, run(job)));
             }
         }
     });

@@ -9,8 +9,8 @@ use bevy_ecs::entity::Entity;
 use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::lifecycle::Remove;
 use bevy_ecs::observer::On;
-use bevy_ecs::query::Allow;
-use bevy_ecs::system::Query;
+use bevy_ecs::resource::Resource;
+use bevy_ecs::world::DeferredWorld;
 use demeanor::{NextWake, Owner};
 
 /// The time at which the pass must visit a machine next. It is valid until the machine is written to, which the machine's
@@ -75,20 +75,29 @@ impl<T: Owner> Clone for NextLook<T> {
     }
 }
 
+/// For each type of owner with a plugin, the function that makes the next pass visit the machine of an entity.
+#[derive(Resource, Default)]
+struct Visits(Vec<fn(&mut DeferredWorld<'_>, Entity)>);
+
 /// Makes the next pass visit the machines of entities that return after a time without passes: while they were disabled, they
 /// may have been written to, and the change tick may be older than the last pass. `missing` does this for entities that lacked
-/// components.
+/// components. There is one observer for all types of owners, because each would have to be compiled.
 pub(crate) fn watch_who_comes_back<T: Owner>(app: &mut App) {
-    app.add_observer(|back: On<Remove<Disabled>>, mut looks: Query<&mut NextLook<T>, Allow<Disabled>>| {
-        forget(back.entity, &mut looks);
-    });
-}
-
-/// Makes the next pass visit the machine of an entity.
-pub(crate) fn forget<T: Owner>(entity: Entity, looks: &mut Query<&mut NextLook<T>, Allow<Disabled>>) {
-    if let Ok(mut next_look) = looks.get_mut(entity) {
-        next_look.bypass_change_detection().forget();
+    if !app.world().contains_resource::<Visits>() {
+        app.init_resource::<Visits>();
+        app.add_observer(|back: On<Remove<Disabled>>, mut world: DeferredWorld| {
+            let mut nth = 0;
+            while let Some(visit) = world.get_resource::<Visits>().and_then(|Visits(all)| all.get(nth).copied()) {
+                visit(&mut world, back.entity);
+                nth += 1;
+            }
+        });
     }
+    app.world_mut().resource_mut::<Visits>().0.push(|world, entity| {
+        if let Some(mut next_look) = world.get_mut::<NextLook<T>>(entity) {
+            next_look.bypass_change_detection().forget();
+        }
+    });
 }
 
 /// Detects whether a clock stands still while a machine sleeps. A machine that is visited checks this itself; sleeping machines
