@@ -48,7 +48,7 @@ pub(crate) struct Rare<T: Owner> {
     pub(crate) ancestors: Vec<StateRef<T>>,
     /// When each ancestor was entered, in seconds.
     pub(crate) ancestors_entered_at: Vec<f64>,
-    /// The suspended paths, oldest first. Nearly all owners have at most one.
+    /// The suspended paths, oldest first.
     pub(crate) stack: Vec<Suspended<T>>,
     /// For each composite state that keeps history, its descendant that was active last.
     pub(crate) history: Vec<(StateRef<T>, StateRef<T>)>,
