@@ -190,7 +190,15 @@ impl<T: Owner> LoadedDefinitions<T> {
     }
 
     /// Reloads a file that is in use, if this version is newer. Returns whether it has been reloaded.
-    pub(super) fn reload(&mut self, file: &DefinitionFile) -> bool {
+    pub(super) fn reload(&mut self, id: AssetId<DefinitionFile>, file: &DefinitionFile) -> bool {
+        if let Some(MachineOfFile { file: before, machine, .. }) = self.assets.get(&id) {
+            let name = file.files().name();
+            if name != before || file.machine() != machine.as_deref() {
+                let owner = type_name::<T>();
+                warn!("{name} has replaced {before} under the same handle: machines of {owner} continue with {before}");
+                return false;
+            }
+        }
         match self.files.get_mut(file.files().name()) {
             Some(loaded) if file.is_newer_than(loaded.number) => loaded.reload(file, &self.vocabulary),
             _ => false,

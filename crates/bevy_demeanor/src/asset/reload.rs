@@ -31,7 +31,7 @@ pub(super) fn reload<T: EntityOwner>(
     for event in events.read() {
         match event {
             AssetEvent::Added { id } | AssetEvent::Modified { id } => {
-                is_new |= assets.get(*id).is_some_and(|file| loaded.reload(file));
+                is_new |= assets.get(*id).is_some_and(|file| loaded.reload(*id, file));
             }
             AssetEvent::Removed { id } => {
                 loaded.remove(*id);

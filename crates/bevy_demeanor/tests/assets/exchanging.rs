@@ -6,7 +6,7 @@ use bevy_demeanor::demeanor::definition::Files;
 use bevy_demeanor::prelude::*;
 use bevy_ecs::prelude::*;
 
-use crate::stage::{Guard, Now, PATROL, Stage};
+use crate::stage::{Guard, Now, PATROL, Stage, lines_with, listen};
 
 const RUN: &str = "initial = 'run'\nstates.run = { behavior = 'run', final = true }\n";
 
@@ -49,6 +49,25 @@ fn a_file_that_is_inserted_twice_begins_once() {
     }
     stage.ticks(1);
     assert_eq!(stage.take_trace(guard), ["stand exit", "run enter", "run update"]);
+}
+
+#[test]
+fn a_file_of_another_name_under_the_same_handle_is_not_used_which_is_logged() {
+    listen();
+    let mut stage = Stage::new();
+    stage.save("kept.fsm.toml", PATROL);
+    let kept = stage.load("kept.fsm.toml");
+    stage.until_loaded(&kept);
+    let guard = stage.guard(&kept);
+    stage.ticks(1);
+    let mut files = stage.app.world_mut().resource_mut::<Assets<DefinitionFile>>();
+    files.insert(&kept, DefinitionFile::new(Files::new("usurper.fsm.toml", RUN))).unwrap();
+    let later = stage.guard(&kept);
+    stage.ticks(2);
+    assert_eq!([guard, later].map(|guard| stage.state(guard)), ["walk", "stand"]);
+    let line = "usurper.fsm.toml has replaced kept.fsm.toml under the same handle: machines of assets::stage::Guard continue \
+                with kept.fsm.toml";
+    assert_eq!(lines_with("usurper.fsm.toml"), [format!("WARN: {line}")]);
 }
 
 #[test]
