@@ -171,84 +171,67 @@ fn no_clock<T>() -> String {
     )
 }
 
-/// Owner types for a world without a clock. Each does one thing in its state `Work`, and may not leave it.
-macro_rules! workers {
-    ($($worker:ident: |$fsm:ident, $cx:ident| $work:expr;)*) => {$(
-        #[derive(Component, Owner)]
-        #[owner(message = ())]
-        struct $worker;
-
-        impl MachineState<$worker> for Work {
-            fn update(&self, _: &mut $worker, $fsm: &mut Fsm<'_, $worker>, $cx: &mut Cx<'_, $worker>) {
-                $work;
-            }
-
-            fn on_message(&self, _: &mut $worker, (): &(), $fsm: &mut Fsm<'_, $worker>, $cx: &mut Cx<'_, $worker>) -> bool {
-                $work;
-                true
-            }
-        }
-        impl MachineState<$worker> for Leave {}
-        impl MachineState<$worker> for Locked {
-            fn can_enter(&self, _: &$worker, _: &Fsm<'_, $worker>, _: &Cx<'_, $worker>) -> bool {
-                false
-            }
-        }
-    )*};
-}
+/// An owner for a world without a clock. It does one thing in its state `Work`, and may not enter `Locked`.
+#[derive(Component, Owner)]
+#[owner(message = ())]
+struct Worker(fn(&mut Fsm<'_, Worker>, &Cx<'_, Worker>));
 
 struct Work;
 struct Leave;
 struct Locked;
 
-workers! {
-    Poller: |fsm, cx| assert!(fsm.time_in_state(cx) < 1.0);
-    Setter: |fsm, _cx| fsm.change_state_after(1.0, &Leave);
-    Knocker: |fsm, _cx| fsm.change_state(&Locked);
-    Turner: |fsm, _cx| fsm.change_state(&Work);
-    Idler: |fsm, _cx| assert!(fsm.is_in_state(&Work));
-    Sleeper: |fsm, _cx| assert!(fsm.is_in_state(&Work));
+impl MachineState<Worker> for Work {
+    fn update(&self, worker: &mut Worker, fsm: &mut Fsm<'_, Worker>, cx: &mut Cx<'_, Worker>) {
+        worker.0(fsm, cx);
+    }
+
+    fn on_message(&self, worker: &mut Worker, (): &(), fsm: &mut Fsm<'_, Worker>, cx: &mut Cx<'_, Worker>) -> bool {
+        worker.0(fsm, cx);
+        true
+    }
+}
+impl MachineState<Worker> for Leave {}
+impl MachineState<Worker> for Locked {
+    fn can_enter(&self, _: &Worker, _: &Fsm<'_, Worker>, _: &Cx<'_, Worker>) -> bool {
+        false
+    }
 }
 
-/// Updates machines that do their work, either in a pass or when they get a message.
-fn work<T: EntityOwner<Message = ()> + ParallelOwner>(owner: fn() -> T, is_told: bool) -> Vec<String>
-where
-    Work: MachineState<T>,
-    Leave: MachineState<T>,
-{
+#[test]
+fn who_asks_for_the_time_without_a_clock_is_warned_of_once_in_each_app_and_nobody_else() {
+    type Row = (usize, Worker);
+    let rows: [Row; 5] = [
+        (1, Worker(|fsm, cx| assert!(fsm.time_in_state(cx) < 1.0))),
+        (1, Worker(|fsm, _| fsm.change_state_after(1.0, &Leave))),
+        // A change that is refused, and one that is made.
+        (0, Worker(|fsm, _| fsm.change_state(&Locked))),
+        (0, Worker(|fsm, _| fsm.change_state(&Work))),
+        (0, Worker(|fsm, _| assert!(fsm.is_in_state(&Work)))),
+    ];
     listen();
-    let before = lines_with(std::any::type_name::<T>()).len();
-    for plugin in [StateMachinePlugin::<T>::new(), StateMachinePlugin::new().in_parallel()] {
-        let mut app = App::new();
-        app.add_state_machine_with(plugin);
-        let machine = if is_told { Machine::<T>::new(&Leave) } else { Machine::<T>::new(&Work) };
-        let worker = app.world_mut().spawn((owner(), machine)).id();
-        app.update();
-        app.update();
-        if is_told {
-            app.world_mut().commands().entity(worker).change_state(&Work).send::<T>(()).send::<T>(());
-            app.world_mut().flush();
+    let lines = || lines_with(std::any::type_name::<Worker>()).into_iter();
+    let of_clocks = || lines().filter(|line| line.contains("clock")).collect::<Vec<_>>();
+    for (nth, (warnings, worker)) in rows.iter().enumerate() {
+        // It works in a pass, or when it gets a message.
+        for is_told in [false, true] {
+            for plugin in [StateMachinePlugin::<Worker>::new(), StateMachinePlugin::new().in_parallel()] {
+                let before = of_clocks().len();
+                let mut app = App::new();
+                app.add_state_machine_with(plugin);
+                let machine = if is_told { Machine::<Worker>::new(&Leave) } else { Machine::new(&Work) };
+                let worker = app.world_mut().spawn((Worker(worker.0), machine)).id();
+                app.update();
+                app.update();
+                if is_told {
+                    let mut commands = app.world_mut().commands();
+                    commands.entity(worker).change_state::<Worker>(&Work).send::<Worker>(()).send::<Worker>(());
+                    app.world_mut().flush();
+                }
+                app.update();
+                let expected = vec![no_clock::<Worker>(); *warnings];
+                assert_eq!(of_clocks().split_off(before), expected, "row {nth}, told: {is_told}");
+            }
         }
-        app.update();
-    }
-    lines_with(std::any::type_name::<T>()).split_off(before)
-}
-
-#[test]
-fn who_asks_for_the_time_without_a_clock_is_warned_of_once_in_each_app() {
-    for is_told in [false, true] {
-        assert_eq!(work(|| Poller, is_told), [no_clock::<Poller>(), no_clock::<Poller>()], "told: {is_told}");
-        assert_eq!(work(|| Setter, is_told), [no_clock::<Setter>(), no_clock::<Setter>()], "told: {is_told}");
-    }
-}
-
-#[test]
-fn who_changes_state_without_a_clock_or_may_not_is_warned_of_nothing() {
-    let of_clocks = |lines: Vec<String>| lines.into_iter().filter(|line| line.contains("clock")).collect::<Vec<_>>();
-    for is_told in [false, true] {
-        assert_eq!(of_clocks(work(|| Knocker, is_told)), [""; 0], "told: {is_told}");
-        assert_eq!(of_clocks(work(|| Turner, is_told)), [""; 0], "told: {is_told}");
-        assert_eq!(work(|| Idler, is_told), [""; 0], "told: {is_told}");
     }
 }
 
@@ -367,6 +350,11 @@ fn a_machine_that_waits_by_a_clock_that_shows_0_is_warned_of_nothing() {
     }
     assert_eq!(wait::<Patient, 0>(|| Patient, true), [""; 0]);
 }
+
+#[derive(Component, Owner)]
+struct Sleeper;
+impl MachineState<Sleeper> for Work {}
+impl MachineState<Sleeper> for Leave {}
 
 #[test]
 fn a_command_that_needs_a_clock_where_there_is_none_is_warned_of_once() {
