@@ -6,72 +6,40 @@
 )]
 
 use std::collections::BTreeMap;
+use std::str;
 
 use schemars::JsonSchema;
 
-/// The keys of a machine.
-pub(crate) const MACHINE_KEYS: &[&str] = &["like", "initial", "global", "properties", "states"];
+/// Defines the tables of the format, and the keys of each, in the order in which messages list them. The schema keeps the line
+/// breaks of the descriptions.
+macro_rules! tables {
+    ($($(#[$about:meta])* $keys:ident: struct $table:ident { $($(#[$of:meta])* $key:ident: $type:ty,)* })*) => {$(
+        pub(crate) const $keys: &[&str] = &[$(bare(stringify!($key))),*];
 
-/// The keys of a file.
-pub(crate) const FILE_KEYS: &[&str] =
-    &["initial", "global", "ticks_per_second", "constants", "conditions", "properties", "states", "machines"];
+        #[derive(JsonSchema)]
+        #[schemars(deny_unknown_fields)]
+        $(#[$about])*
+        struct $table {
+            $($(#[$of])* $key: $type,)*
+        }
+    )*};
+}
 
-/// The keys of a state.
-pub(crate) const STATE_KEYS: &[&str] = &[
-    "behavior",
-    "behaviour",
-    "params",
-    "script",
-    "every",
-    "enter_when",
-    "enter",
-    "exit",
-    "exits",
-    "states",
-    "choose",
-    "parent",
-    "initial",
-    "regions",
-    "region",
-    "history",
-    "final",
-    "entry",
-    "machine",
-    "ignore",
-    "note",
-];
+/// Returns the key that an identifier stands for: `final` for `r#final`.
+const fn bare(key: &'static str) -> &'static str {
+    match key.as_bytes() {
+        [b'r', b'#', rest @ ..] => match str::from_utf8(rest) {
+            Ok(key) => key,
+            Err(_) => key,
+        },
+        _ => key,
+    }
+}
 
-/// The keys of an exit.
-pub(crate) const EXIT_KEYS: &[&str] = &[
-    "to",
-    "push",
-    "pop",
-    "resume",
-    "after",
-    "at",
-    "when",
-    "on",
-    "score",
-    "weight",
-    "cooldown",
-    "do",
-    "set",
-    "always",
-    "restart",
-    "even_final",
-    "note",
-];
-
-/// The keys of a property.
-pub(crate) const PROPERTY_KEYS: &[&str] = &["never", "always", "from", "reach", "within"];
-
-/// The keys of a condition that is a script.
-pub(crate) const SCRIPT_KEYS: &[&str] = &["script"];
-
+tables! {
 /// A file with one machine, or with several.
-#[derive(JsonSchema)]
-#[schemars(deny_unknown_fields, extend("anyOf" = [{ "required": ["initial", "states"] }, { "required": ["machines"] }]))]
-struct DefinitionFile {
+#[schemars(extend("anyOf" = [{ "required": ["initial", "states"] }, { "required": ["machines"] }]))]
+FILE_KEYS: struct DefinitionFile {
     /// The state that a machine begins in.
     initial: Option<String>,
     /// A state that runs beside every other.
@@ -93,9 +61,7 @@ struct DefinitionFile {
 }
 
 /// One of several machines in a file.
-#[derive(JsonSchema)]
-#[schemars(deny_unknown_fields)]
-struct Machine {
+MACHINE_KEYS: struct Machine {
     /// Another machine of the file, which this machine copies. A key that is written again replaces the copied key, also within a
     /// state.
     like: Option<String>,
@@ -110,13 +76,12 @@ struct Machine {
 }
 
 /// A property of a machine, which must hold at the end of each tick.
-#[derive(JsonSchema)]
-#[schemars(deny_unknown_fields, extend("oneOf" = [
+#[schemars(extend("oneOf" = [
     { "required": ["never"] },
     { "required": ["always"] },
     { "required": ["from", "reach", "within"] },
 ]))]
-struct Property {
+PROPERTY_KEYS: struct Property {
     /// A condition that does not hold at the end of any tick.
     never: Option<String>,
     /// A condition that holds at the end of each tick.
@@ -130,9 +95,7 @@ struct Property {
 }
 
 /// One state.
-#[derive(JsonSchema)]
-#[schemars(deny_unknown_fields)]
-struct DefinedState {
+STATE_KEYS: struct DefinedState {
     /// The behavior of an owner in this state: one or more words of the game's vocabulary. Without this key, the owner does
     /// nothing.
     behavior: Option<Behaviors>,
@@ -152,11 +115,11 @@ struct DefinedState {
     exit: Option<Actions>,
     /// The ways out, tried in order after each update: the first whose condition holds and whose guards allow it is taken.
     exits: Option<Vec<Exit>>,
+    /// The states inside this state, by name. A child can also be written beside this state, with the key `parent`.
+    states: Option<BTreeMap<String, DefinedState>>,
     /// The exit that is taken if several hold: the first exit in the file, the exit with the best `score`, or a random exit by
     /// `weight`. Without this key, the first exit.
     choose: Option<Choose>,
-    /// The states inside this state, by name. A child can also be written beside this state, with the key `parent`.
-    states: Option<BTreeMap<String, DefinedState>>,
     /// The state that contains this state. The behavior and the exits of the parent run, too.
     parent: Option<String>,
     /// The child that is entered when this state is entered.
@@ -186,11 +149,10 @@ struct DefinedState {
 }
 
 /// A way out of a state.
-#[derive(JsonSchema)]
-#[schemars(deny_unknown_fields, extend("oneOf" = [
+#[schemars(extend("oneOf" = [
     { "required": ["to"] }, { "required": ["push"] }, { "required": ["pop"] }, { "required": ["resume"] }
 ]))]
-struct Exit {
+EXIT_KEYS: struct Exit {
     /// The state to which the exit leads, or `$previous`: the state that was active before. An exit has one of `to`, `push`,
     /// `pop` and `resume`.
     to: Option<String>,
@@ -230,6 +192,13 @@ struct Exit {
     even_final: Option<bool>,
     /// A text for the people who read the file. Tools show it.
     note: Option<String>,
+}
+
+/// A condition as a script.
+SCRIPT_KEYS: struct ConditionScript {
+    /// The script's file, beside this one.
+    script: String,
+}
 }
 
 /// The regions of a state.
@@ -365,14 +334,6 @@ enum Condition {
     Script(ConditionScript),
 }
 
-/// A condition as a script.
-#[derive(JsonSchema)]
-#[schemars(deny_unknown_fields)]
-struct ConditionScript {
-    /// The script's file, beside this one.
-    script: String,
-}
-
 /// Returns the JSON Schema of a definition file, for editors that check and complete it.
 ///
 /// # Examples
@@ -384,25 +345,4 @@ struct ConditionScript {
 #[must_use]
 pub fn schema() -> serde_json::Value {
     schemars::schema_for!(DefinitionFile).to_value()
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use super::{EXIT_KEYS, FILE_KEYS, MACHINE_KEYS, PROPERTY_KEYS, SCRIPT_KEYS, STATE_KEYS, schema};
-
-    #[test]
-    fn the_schema_has_the_keys_that_the_reader_knows() {
-        let schema = schema();
-        let keys = |of: &serde_json::Value| of["properties"].as_object().unwrap().keys().cloned().collect();
-        let defined = |name: &str| keys(&schema["$defs"][name]);
-        let known = |keys: &[&str]| keys.iter().map(ToString::to_string).collect::<BTreeSet<_>>();
-        assert_eq!(known(FILE_KEYS), keys(&schema));
-        assert_eq!(known(MACHINE_KEYS), defined("Machine"));
-        assert_eq!(known(STATE_KEYS), defined("DefinedState"));
-        assert_eq!(known(EXIT_KEYS), defined("Exit"));
-        assert_eq!(known(PROPERTY_KEYS), defined("Property"));
-        assert_eq!(known(SCRIPT_KEYS), defined("ConditionScript"));
-    }
 }
