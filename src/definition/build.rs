@@ -16,7 +16,6 @@ use super::formula::{Formula, FormulaAtom};
 use super::graph::{Content, Exit, Fixed, Graph, MessageExit, Node, SharedGraph, ToldOnce};
 use super::named::{FileStates, Link};
 use super::opening::{Interval, Opening};
-use super::properties::{Property, Rule};
 #[cfg(feature = "script")]
 use super::script::{Offered, RefusedScript, Script};
 use super::several::Several;
@@ -25,7 +24,7 @@ use crate::format::action::{WrittenAction, WrittenActions};
 use crate::format::beside::FilesBeside;
 use crate::format::choose::Choose;
 use crate::format::draft::Params;
-use crate::format::expression::{Expr, When};
+use crate::format::expression::When;
 use crate::format::leads::Leads;
 use crate::format::name::Name;
 use crate::format::operand::Operand;
@@ -33,7 +32,7 @@ use crate::format::outline::{BehaviorOutline, Checked, ExitOutline, Outline, Sta
 use crate::format::problems::findings::Findings;
 use crate::format::problems::mistake::Mistake;
 use crate::format::problems::problem::Problems;
-use crate::format::property::{Property as WrittenProperty, PropertyRule};
+use crate::format::property::Property as WrittenProperty;
 #[cfg(feature = "script")]
 use crate::format::script::{compiled::Purpose, mistake, no_script};
 use crate::format::words::WordKind;
@@ -96,7 +95,11 @@ pub(crate) fn build<T: Owner>(
     let mut contents: Vec<_> =
         outline.states.iter().zip(params).map(|(state, params)| builder.content(state, &params)).collect();
     find_unguarded(&outline, &states, &mut contents);
-    let properties = outline.properties.iter().map(|property| builder.property(property)).collect();
+    let compiled = |property: &WrittenProperty| {
+        let condition = |builder: &mut Builder<'_, T>, when: Box<When>| builder.condition(&when, None, "");
+        property.clone().map(&mut builder, condition, |_, within| within.seconds())
+    };
+    let properties = outline.properties.iter().filter_map(compiled).collect();
     builder.findings.finish()?;
 
     let initial = states[outline.initial.index()].index;
@@ -322,24 +325,6 @@ impl<T: Owner> Builder<'_, T> {
                     .help("a programmer must remove or rename one of them in the vocabulary"),
             );
         }
-    }
-
-    /// Compiles a property, whose conditions are not scripts.
-    fn property(&self, property: &WrittenProperty) -> Property<T> {
-        let condition = |when: &When| match when {
-            When::Expr { expr, .. } => Condition::compile(expr, self.vocabulary, self.by_name, None),
-            When::Script(_) => Condition::compile(&Expr::Bool(false), self.vocabulary, self.by_name, None),
-        };
-        let rule = match &property.rule {
-            PropertyRule::Never(when) => Rule::Never(condition(when)),
-            PropertyRule::Always(when) => Rule::Always(condition(when)),
-            PropertyRule::Reach { from, reach, within } => Rule::Reach {
-                from: condition(from),
-                reach: condition(reach),
-                within: within.seconds().unwrap_or(f64::NAN),
-            },
-        };
-        Property { name: property.name.text.clone(), rule }
     }
 
     fn content(&mut self, state: &StateOutline, params: &[Option<Params<'_>>]) -> Content<T> {

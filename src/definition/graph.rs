@@ -18,7 +18,7 @@ use super::choice::{Choice, Ranking};
 use super::closures::MessageKind;
 use super::condition::Condition;
 use super::opening::{Interval, KeptTime, Opening};
-use super::properties::Property;
+use super::properties::CompiledProperty;
 use super::record::Record;
 use crate::format::leads::Leads;
 use crate::fsm::Fsm;
@@ -73,7 +73,7 @@ pub(crate) struct Graph<T: Owner> {
     pub(crate) nodes: Vec<Node<T>>,
     /// The exit for owners of an unknown state. It leads to the initial state.
     pub(crate) to_initial: Arc<Exit<T>>,
-    pub(crate) properties: Box<[Property<T>]>,
+    pub(crate) properties: Box<[CompiledProperty<T>]>,
     pub(crate) told: ToldOnce,
 }
 

@@ -5,26 +5,13 @@ use log::warn;
 use super::Definition;
 use super::condition::Condition;
 use super::record::Unrecorded;
+use crate::format::property::{Property, PropertyRule};
 use crate::fsm::Fsm;
 use crate::owner::{Label, Owner, now};
 use crate::span::Span;
 
-/// A compiled property.
-pub(crate) struct Property<T: Owner> {
-    pub(crate) name: String,
-    pub(crate) rule: Rule<T>,
-}
-
-pub(crate) enum Rule<T: Owner> {
-    Never(Condition<T>),
-    Always(Condition<T>),
-    /// After `from` holds, `reach` holds within this number of seconds.
-    Reach {
-        from: Condition<T>,
-        reach: Condition<T>,
-        within: f64,
-    },
-}
+/// A compiled property. Its time is in seconds.
+pub(crate) type CompiledProperty<T> = Property<Condition<T>, f64>;
 
 /// The state of the [properties](Definition::check_properties) for one owner: which properties the owner has violated, and since
 /// when each property with `within` has waited for `reach`.
@@ -115,9 +102,9 @@ impl<T: Owner> Definition<T> {
         for (property, watched) in graph.properties.iter().zip(&mut watch.properties) {
             let is_violated = match &property.rule {
                 _ if watched.is_violated => continue,
-                Rule::Never(condition) => holds(condition),
-                Rule::Always(condition) => !holds(condition),
-                Rule::Reach { from, reach, within } => {
+                PropertyRule::Never(condition) => holds(condition),
+                PropertyRule::Always(condition) => !holds(condition),
+                PropertyRule::Reach { from, reach, within } => {
                     let now = now::<T>(cx);
                     let since = if holds(reach) { None } else { watched.since.or_else(|| holds(from).then_some(now)) };
                     watched.since = since;
@@ -128,7 +115,7 @@ impl<T: Owner> Definition<T> {
                 watched.is_violated = true;
                 let path: Vec<_> = fsm.active_states().map(ToString::to_string).collect();
                 warn!("{}: property {} is violated in {}", Label(owner), property.name, path.join(" > "));
-                violated.push(property.name.clone());
+                violated.push(property.name.text.clone());
             }
         }
         violated

@@ -52,7 +52,7 @@ pub(crate) struct Draft<'i> {
     pub(crate) initial: Option<Name>,
     pub(crate) global: Option<Name>,
     pub(crate) ticks_per_second: Option<f64>,
-    pub(crate) properties: Vec<Property<DraftDuration>>,
+    pub(crate) properties: Vec<Property<Box<When>, DraftDuration>>,
     /// The words that the file defines. All of its machines share them.
     pub(crate) defined: Arc<DefinedWords>,
     /// The states in the order of the file, after the states from another machine. Machines with the same state share it.

@@ -11,7 +11,7 @@ use crate::format::property::{Property, PropertyRule};
 
 impl<'i> DraftReader<'_, 'i> {
     /// Reads the properties of a machine, in the order of the file.
-    pub(super) fn properties(&mut self, machine: &Table<'i>) -> Vec<Property<DraftDuration>> {
+    pub(super) fn properties(&mut self, machine: &Table<'i>) -> Vec<Property<Box<When>, DraftDuration>> {
         let properties = machine.get("properties").and_then(|properties| self.table(properties, "`properties`"));
         let property = |(name, property): (&Key<'i>, _)| {
             let name = Name { text: name.get_ref().to_string(), span: name.span() };
@@ -24,7 +24,7 @@ impl<'i> DraftReader<'_, 'i> {
         properties.into_iter().flat_map(Table::in_order).filter_map(property).collect()
     }
 
-    fn rule(&mut self, name: &Name, table: &Table<'i>) -> Option<PropertyRule<DraftDuration>> {
+    fn rule(&mut self, name: &Name, table: &Table<'i>) -> Option<PropertyRule<Box<When>, DraftDuration>> {
         let given: Vec<_> = PROPERTY_KEYS.iter().filter(|key| table.contains_key(key)).collect();
         match given[..] {
             [&"never"] => self.asked(table, "never").map(PropertyRule::Never),

@@ -14,7 +14,6 @@ use super::{
 };
 use crate::format::choose::Choose;
 use crate::format::draft::defined::DefinedWords;
-use crate::format::draft::duration::DraftDuration;
 use crate::format::draft::keys::quoted;
 use crate::format::draft::read::missing_key;
 use crate::format::draft::{Draft, DraftBehavior, DraftExit, DraftRegion, DraftState, Params};
@@ -22,7 +21,6 @@ use crate::format::expression::{RESERVED, When};
 use crate::format::name::Name;
 use crate::format::problems::mistake::listed;
 use crate::format::problems::{Findings, Mistake, Origin};
-use crate::format::property::{Property, PropertyRule};
 use crate::format::words::{ValueKind, WordKind, Words};
 
 /// The name of the pseudo-message for exits that are taken when the machine that their state runs has ended.
@@ -104,7 +102,12 @@ pub(crate) fn resolve<'i>(
     let initial = draft.initial.and_then(|initial| resolver.state_named(initial));
     let global = draft.global.and_then(|global| resolver.global(global, initial));
     resolver.global = global;
-    let properties = draft.properties.into_iter().filter_map(|property| resolver.property(property)).collect();
+    let asked = |resolver: &mut Resolver<'_>, mut when: Box<When>| {
+        resolver.condition(&mut when, ConditionPlace::Property);
+        Some(when)
+    };
+    let properties = draft.properties.into_iter();
+    let properties = properties.filter_map(|of| of.map(&mut resolver, asked, Resolver::duration)).collect();
     let beside_states = mem::take(&mut resolver.mentions);
     let mut written = Vec::with_capacity(draft.states.len());
     let mut states = Vec::with_capacity(draft.states.len());
@@ -231,23 +234,6 @@ impl Resolver<'_> {
                 .report(self.findings);
         }
         Some(global)
-    }
-
-    fn property(&mut self, property: Property<DraftDuration>) -> Option<Property> {
-        let rule = match property.rule {
-            PropertyRule::Never(when) => PropertyRule::Never(self.asked(when)),
-            PropertyRule::Always(when) => PropertyRule::Always(self.asked(when)),
-            PropertyRule::Reach { from, reach, within } => {
-                let (from, reach) = (self.asked(from), self.asked(reach));
-                PropertyRule::Reach { from, reach, within: self.duration(within)? }
-            }
-        };
-        Some(Property { name: property.name, rule })
-    }
-
-    fn asked(&mut self, mut when: Box<When>) -> Box<When> {
-        self.condition(&mut when, ConditionPlace::Property);
-        when
     }
 
     fn state<'i>(&mut self, id: StateId, state: DraftState<'i>) -> (StateOutline, Vec<Option<Params<'i>>>) {
