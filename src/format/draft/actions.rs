@@ -2,7 +2,7 @@
 
 use super::read::DraftReader;
 use super::source_map::SourceMap;
-use super::tree::{SpannedValue, Table, TreeValue};
+use super::tree::{SpannedValue, Table, TreeValue, one_or_several};
 use super::{duration, grammar};
 use crate::format::action::{WrittenAction, WrittenActions};
 use crate::format::name::Name;
@@ -34,35 +34,32 @@ impl DraftReader<'_, '_> {
     pub(super) fn actions(&mut self, of: &Table<'_>, key: &str) -> WrittenActions {
         let mut actions = Vec::new();
         let value = of.get(key)?;
-        match value.get_ref() {
-            TreeValue::Array(list) if list.is_empty() || list.iter().any(is_exit) => self.no_action(key, value),
-            TreeValue::Table(table) if table.is_empty() || is_exit(value) => self.no_action(key, value),
-            TreeValue::String(text) if text.is_empty() => self.no_action(key, value),
-            TreeValue::Array(list) => list.iter().for_each(|one| self.add_action(one, &mut actions)),
-            _ => self.add_action(value, &mut actions),
+        let given = one_or_several(value);
+        let is_empty = match value.get_ref() {
+            TreeValue::String(text) => text.is_empty(),
+            TreeValue::Table(table) => table.is_empty(),
+            _ => given.is_empty(),
+        };
+        if is_empty || given.iter().any(is_exit) {
+            Mistake::error("action", self.key_span(key, value.span()), format!("`{key}` names no action"))
+                .label("actions of the game")
+                .help("write the name of an action: `\"roar\"`")
+                .meant((key == "exit").then(|| "exits".into()))
+                .origin(Origin::MayFollow)
+                .report(self.findings);
+        } else {
+            for action in given {
+                self.add_action(action, &mut actions);
+            }
         }
         Some(Box::new(actions))
     }
 
-    fn no_action(&mut self, key: &str, value: &SpannedValue<'_>) {
-        Mistake::error("action", self.key_span(key, value.span()), format!("`{key}` names no action"))
-            .label("actions of the game")
-            .help("write the name of an action: `\"roar\"`")
-            .meant((key == "exit").then(|| "exits".into()))
-            .origin(Origin::MayFollow)
-            .report(self.findings);
-    }
-
     fn add_action(&mut self, value: &SpannedValue<'_>, actions: &mut Vec<WrittenAction>) {
         match value.get_ref() {
-            TreeValue::String(_) => {
-                let name = self.string(value, "an action");
-                actions.extend(name.map(|name| WrittenAction {
-                    name,
-                    sets: false,
-                    argument: None,
-                    span: value.span(),
-                }));
+            TreeValue::String(text) => {
+                let (name, span) = (Name { text: text.to_string(), span: value.span() }, value.span());
+                actions.push(WrittenAction { name, sets: false, argument: None, span });
             }
             TreeValue::Table(table) => self.add_each(table, false, actions),
             _ => drop(self.mistyped::<()>(value, "an action", "a string or a table", None)),

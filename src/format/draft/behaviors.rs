@@ -8,7 +8,7 @@ use toml::Spanned;
 use super::DraftBehavior;
 use super::keys::BEHAVIOR_KEYS;
 use super::read::{DraftReader, missing_key};
-use super::tree::{Key, SpannedValue, Table, TreeValue};
+use super::tree::{Key, SpannedValue, Table, TreeValue, one_or_several};
 use crate::format::problems::{Mistake, Origin};
 
 impl<'i> DraftReader<'_, 'i> {
@@ -23,12 +23,8 @@ impl<'i> DraftReader<'_, 'i> {
                 .help("write `behavior = [..]` with all of them")
                 .report(self.findings);
         }
-        let mut behaviors = Vec::new();
-        match given.first().map(|(_, value)| (value, value.get_ref())) {
-            None => {}
-            Some((_, TreeValue::Array(list))) => behaviors.extend(list.iter().filter_map(|one| behavior(self, one))),
-            Some((value, _)) => behaviors.extend(behavior(self, value)),
-        }
+        let named = given.first().map_or(&[][..], |(_, value)| one_or_several(value));
+        let mut behaviors: Vec<_> = named.iter().filter_map(|one| behavior(self, one)).collect();
         let Some(params) = state.get("params").filter(|params| self.table(params, "`params`").is_some()) else {
             return behaviors;
         };

@@ -12,7 +12,7 @@ use super::format::{EXIT_KEYS, FILE_KEYS, MACHINE_KEYS, SCRIPT_KEYS, STATE_KEYS}
 use super::keys::quoted;
 use super::machines::{self, SharedState, WrittenMachine};
 use super::source_map::SourceMap;
-use super::tree::{Key, SpannedValue, Table, TreeValue};
+use super::tree::{Key, SpannedValue, Table, TreeValue, one_or_several};
 use super::{Draft, DraftExit, DraftRegion, DraftState, RegionRef, duration, grammar, syntax, type_of};
 use crate::format::choose::{Choose, Rank};
 use crate::format::expression::{Expr, When, is_name};
@@ -438,32 +438,25 @@ impl<'i> DraftReader<'_, 'i> {
 
     /// Reads one message, or a list of messages.
     fn messages(&mut self, value: &SpannedValue<'_>, what: &str) -> Vec<Name> {
-        match value.get_ref() {
-            TreeValue::Array(list) if !list.is_empty() => {
-                let mut names: Vec<Name> = Vec::new();
-                for message in list {
-                    let Some(name) = self.string(message, what) else { continue };
-                    if names.iter().any(|other| other.text == name.text) {
-                        Mistake::warning("named-twice", name.span.clone(), format!("`{name}` is named twice"))
-                            .label("the second time")
-                            .report(self.findings);
-                    }
-                    names.push(name);
-                }
-                names
-            }
-            TreeValue::Array(_) => self.no_message(value, what),
-            TreeValue::String(text) if text.is_empty() => self.no_message(value, what),
-            _ => self.string(value, what).into_iter().collect(),
+        let mut names: Vec<Name> = Vec::new();
+        let messages = one_or_several(value);
+        if messages.is_empty() || value.get_ref().as_str() == Some("") {
+            Mistake::error("wrong-type", value.span(), format!("{what} names no message"))
+                .label("nothing")
+                .origin(Origin::MayFollow)
+                .report(self.findings);
+            return names;
         }
-    }
-
-    fn no_message(&mut self, value: &SpannedValue<'_>, what: &str) -> Vec<Name> {
-        Mistake::error("wrong-type", value.span(), format!("{what} names no message"))
-            .label("nothing")
-            .origin(Origin::MayFollow)
-            .report(self.findings);
-        Vec::new()
+        for message in messages {
+            let Some(name) = self.string(message, what) else { continue };
+            if names.iter().any(|other| other.text == name.text) {
+                Mistake::warning("named-twice", name.span.clone(), format!("`{name}` is named twice"))
+                    .label("the second time")
+                    .report(self.findings);
+            }
+            names.push(name);
+        }
+        names
     }
 
     /// Reads the `note`: a text for the people who read the file.

@@ -8,6 +8,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::{Bound, Range};
+use std::slice;
 
 use toml::Spanned;
 use toml::de::{DeFloat, DeInteger, DeValue};
@@ -288,6 +289,11 @@ impl<'i> Table<'i> {
     pub(crate) fn values(&self) -> impl Iterator<Item = &SpannedValue<'i>> {
         self.iter().map(|(_, value)| value)
     }
+}
+
+/// Returns the values of a list, or a value that is no list as the only one.
+pub(super) fn one_or_several<'t, 'i>(value: &'t SpannedValue<'i>) -> &'t [SpannedValue<'i>] {
+    if let TreeValue::Array(list) = value.get_ref() { list } else { slice::from_ref(value) }
 }
 
 /// Converts a value to the type of the crate `toml`, for deserializers.
