@@ -45,15 +45,6 @@ pub(crate) enum Expr {
 }
 
 impl Expr {
-    /// Returns the first use of the value with this name.
-    pub(crate) fn first_value(&self, name: &str) -> Option<&Name> {
-        self.tests().find_map(|test| match test {
-            Self::Flag(flag) => flag.named(name),
-            Self::Compare { left, right, .. } => left.first_value(name).or_else(|| right.first_value(name)),
-            _ => None,
-        })
-    }
-
     /// Returns the parts that are not `not`, `and` or `or`: flags, comparisons, chances, `in(state)`, `true` and `false`.
     pub(crate) fn tests(&self) -> Box<dyn Iterator<Item = &Self> + '_> {
         match self {
@@ -70,11 +61,6 @@ impl Expr {
             Self::And(parts) | Self::Or(parts) => Box::new(parts.iter_mut().flat_map(Self::tests_mut)),
             test => Box::new(iter::once(test)),
         }
-    }
-
-    /// Returns where a chance is first used.
-    pub(crate) fn first_chance(&self) -> Option<&Range<usize>> {
-        self.tests().find_map(|test| if let Self::Chance { span, .. } = test { Some(span) } else { None })
     }
 }
 
@@ -229,18 +215,25 @@ impl When {
 
     /// Returns where the value with this name is first used.
     pub(crate) fn first_value(&self, name: &str) -> Option<Range<usize>> {
-        self.expr()?.first_value(name).map(|value| value.span.clone())
+        let value = self.expr()?.tests().find_map(|test| match test {
+            Expr::Flag(flag) => flag.named(name),
+            Expr::Compare { left, right, .. } => left.first_value(name).or_else(|| right.first_value(name)),
+            _ => None,
+        });
+        Some(value?.span.clone())
     }
 
     /// Returns where a chance is first used.
     pub(crate) fn first_chance(&self) -> Option<Range<usize>> {
-        self.expr()?.first_chance().cloned()
+        self.expr()?
+            .tests()
+            .find_map(|test| if let Expr::Chance { span, .. } = test { Some(span.clone()) } else { None })
     }
 
     /// Returns the condition in a normalized form. Two conditions with the same form have the same result for the same owner at
     /// the same time. `None` for scripts, and for conditions with chances, because each of them is drawn separately.
     pub(crate) fn constant(&self) -> Option<String> {
-        self.expr().filter(|expr| expr.first_chance().is_none()).map(ToString::to_string)
+        self.expr().filter(|_| self.first_chance().is_none()).map(ToString::to_string)
     }
 
     /// Whether it is the condition `true`.
