@@ -137,7 +137,7 @@ pub(crate) fn resolve<'i>(
     let with_drafts = states.into_iter().zip(written);
     let (states, params) = with_drafts.map(|(state, (draft, params))| common.share(draft, state, params)).unzip();
     let outline = Outline {
-        source: Arc::clone(&findings.source),
+        source: Arc::clone(findings.source()),
         machine: draft.name.map(|name| name.text),
         like: draft.like,
         // A missing or unknown initial state is an error. Only tools for editors use an outline with an error.

@@ -15,15 +15,10 @@ const MOST_COMPARED: usize = 2000;
 
 /// The mistakes that have been found in one file so far.
 pub(crate) struct Findings {
-    pub(crate) source: Arc<Source>,
-    found: Vec<Problem>,
-    /// The starts and codes of all problems that have been in `found`. If the start and the code of a mistake are not in this
-    /// set, the mistake is certainly new.
+    found: Problems,
+    /// The starts and codes of all problems that have been listed. If the start and the code of a mistake are not in this set,
+    /// the mistake is certainly new.
     places: HashSet<(usize, &'static str)>,
-    /// How many problems in `found` are warnings.
-    warnings: usize,
-    more: Unlisted,
-    errors: usize,
     /// The starts of the parts of the text that could not be read. Something that seems to be missing may be in such a part.
     /// Other mistakes at the same start are only consequences.
     unread: BTreeSet<usize>,
@@ -31,21 +26,18 @@ pub(crate) struct Findings {
 
 impl Findings {
     pub(crate) fn new(source: Arc<Source>) -> Self {
-        Self {
-            source,
-            found: Vec::new(),
-            places: HashSet::new(),
-            warnings: 0,
-            more: Unlisted::default(),
-            errors: 0,
-            unread: BTreeSet::new(),
-        }
+        let found = Problems { source, listed: Vec::new(), more: Unlisted::default() };
+        Self { found, places: HashSet::new(), unread: BTreeSet::new() }
+    }
+
+    pub(crate) fn source(&self) -> &Arc<Source> {
+        &self.found.source
     }
 
     pub(crate) fn add(&mut self, mistake: Mistake) {
-        let mistake = mistake.within(self.source.text().len());
+        let source = Arc::clone(self.source());
+        let mistake = mistake.within(source.text().len());
         // If one machine takes over a state from another one, the state is checked for both, and its mistakes are found twice.
-        let source = Arc::clone(&self.source);
         if self.has(&source, &mistake) {
             return;
         }
@@ -80,29 +72,21 @@ impl Findings {
 
     /// Lists a mistake, or only counts it if the list is full. The text is made fit for display only if the mistake is listed.
     fn list(&mut self, source: Arc<Source>, mistake: Mistake) {
-        let is_warning = mistake.is_warning();
-        self.errors += usize::from(!is_warning);
         if self.is_full() {
+            let Problems { listed, more, .. } = &mut self.found;
             // An error replaces a warning in a full list.
-            if is_warning || self.warnings == 0 {
-                *(if is_warning { &mut self.more.warnings } else { &mut self.more.errors }) += 1;
-                return;
-            }
-            if let Some(last) = self.found.iter().rposition(Problem::is_warning) {
-                self.found.remove(last);
-                self.warnings -= 1;
-                self.more.warnings += 1;
-            }
+            let last = listed.iter().rposition(Problem::is_warning).filter(|_| !mistake.is_warning());
+            more.count(last.is_some() || mistake.is_warning());
+            let Some(last) = last else { return };
+            listed.remove(last);
         }
-        self.warnings += usize::from(is_warning);
         self.places.insert((mistake.label.at.start, mistake.code));
-        self.found.push(Problem::new(source, mistake.shown()));
+        self.found.listed.push(Problem::new(source, mistake.shown()));
     }
 
     /// Counts errors that are not listed.
     pub(crate) fn add_unlisted(&mut self, errors: usize) {
-        self.errors += errors;
-        self.more.errors += errors;
+        self.found.more.errors += errors;
     }
 
     /// Whether there is text that could not be read.
@@ -111,12 +95,12 @@ impl Findings {
     }
 
     pub(crate) fn errors(&self) -> usize {
-        self.errors
+        self.found.errors()
     }
 
     /// Whether the list is full. Further mistakes are only counted.
     pub(crate) fn is_full(&self) -> bool {
-        self.found.len() >= MOST_REPORTED
+        self.found.listed.len() >= MOST_REPORTED
     }
 
     /// Returns the known name that is most similar to `name`, if one is similar enough. If the list is full, it does not
@@ -127,22 +111,23 @@ impl Findings {
 
     /// Returns the listed warnings, and the number of unlisted ones. If there is an error, fails with all problems.
     pub(crate) fn finish(self) -> Result<(Vec<Problem>, usize), Problems> {
-        let errors = self.errors;
         let problems = self.into_problems();
-        if errors == 0 { Ok(problems.into_warnings()) } else { Err(problems) }
+        if problems.errors() == 0 { Ok((problems.listed, problems.more.warnings)) } else { Err(problems) }
     }
 
     /// Returns all problems. Problems that are the same in many places are combined into one.
     pub(crate) fn into_problems(self) -> Problems {
-        let mut more = self.more;
-        let found = grouped(sorted(self.found, &self.source.name), &mut more);
-        Problems::new(self.source, found, more)
+        let mut problems = self.into_each_problem();
+        problems.listed = grouped(problems.listed, &mut problems.more);
+        problems
     }
 
-    /// Returns all problems, each at its place, for editors.
-    pub(crate) fn into_each_problem(self) -> Problems {
-        let found = sorted(self.found, &self.source.name);
-        Problems::new(self.source, found, self.more)
+    /// Returns all problems, each at its place, for editors. Problems in other files come last.
+    pub(crate) fn into_each_problem(mut self) -> Problems {
+        let Problems { source, listed, .. } = &mut self.found;
+        let other = |problem: &Problem| (problem.file() != source.name).then(|| problem.file().to_owned());
+        listed.sort_by_cached_key(|problem| (other(problem), problem.span().start));
+        self.found
     }
 }
 
@@ -191,7 +176,7 @@ fn grouped(found: Vec<Problem>, more: &mut Unlisted) -> Vec<Problem> {
     let mut listed = Vec::new();
     for (i, problem) in found.into_iter().enumerate() {
         if is_left_out[i] {
-            *(if problem.is_warning() { &mut more.warnings } else { &mut more.errors }) += 1;
+            more.count(problem.is_warning());
         } else if let Some(lines) = groups.get(&i) {
             listed.push(problem.with_others(lines, are_all));
         } else {
@@ -213,11 +198,4 @@ impl Mistake {
         findings.add(self);
         None
     }
-}
-
-/// Sorts problems by their places in the file. Problems in other files come last.
-fn sorted(mut found: Vec<Problem>, file: &str) -> Vec<Problem> {
-    let other = |problem: &Problem| if problem.file() == file { None } else { Some(problem.file().to_owned()) };
-    found.sort_by_cached_key(|problem| (other(problem), problem.span().start));
-    found
 }

@@ -110,12 +110,8 @@ impl Mistake {
 
     /// Returns the mistake with its places limited to a text of this length, in bytes. For a string that is not closed, the
     /// parser may return a place after the end of the file.
-    pub(crate) fn within(mut self, length: usize) -> Self {
-        for label in iter::once(&mut self.label).chain(&mut self.second) {
-            let start = label.at.start.min(length);
-            label.at = start..label.at.end.clamp(start, length);
-        }
-        self
+    pub(crate) fn within(self, length: usize) -> Self {
+        self.moved(|at| at.start.min(length)..at.end.clamp(at.start.min(length), length))
     }
 
     /// Returns the mistake in a form that can be shown. Its texts may contain long names or control characters.

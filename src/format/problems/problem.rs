@@ -210,28 +210,25 @@ impl Diagnostic for Problem {
 /// the related diagnostics.
 #[derive(Clone)]
 pub struct Problems {
-    source: Arc<Source>,
-    listed: Vec<Problem>,
-    more: Unlisted,
+    pub(super) source: Arc<Source>,
+    pub(super) listed: Vec<Problem>,
+    pub(super) more: Unlisted,
 }
 
 /// The number of problems that are not listed.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Unlisted {
-    pub(crate) errors: usize,
-    pub(crate) warnings: usize,
+pub(super) struct Unlisted {
+    pub(super) errors: usize,
+    pub(super) warnings: usize,
+}
+
+impl Unlisted {
+    pub(super) fn count(&mut self, is_warning: bool) {
+        *(if is_warning { &mut self.warnings } else { &mut self.errors }) += 1;
+    }
 }
 
 impl Problems {
-    pub(crate) fn new(source: Arc<Source>, listed: Vec<Problem>, more: Unlisted) -> Self {
-        Self { source, listed, more }
-    }
-
-    /// Returns the listed problems, and the number of unlisted warnings. It is called only if all problems are warnings.
-    pub(crate) fn into_warnings(self) -> (Vec<Problem>, usize) {
-        (self.listed, self.more.warnings)
-    }
-
     /// Returns the problems, errors and warnings, in the order of the file.
     #[must_use]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &Problem> {
