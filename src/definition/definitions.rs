@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use log::{info, warn};
 
-use super::{Definition, LoadError, NAMELESS, Problems, Proof, Vocabulary, read, warn_of};
+use super::{Definition, LoadError, NAMELESS, Problems, Proof, Vocabulary, warn_of};
 use crate::format::beside::FilesBeside;
 use crate::format::files::Files;
 use crate::format::outline::check::check;
+use crate::format::text::text_at;
 use crate::owner::Owner;
 
 /// All machines of a file with several machines (`[machines.imp]`). Each one is a [`Definition`].
@@ -91,7 +92,7 @@ impl<T: Owner> Definitions<T> {
     /// When the file cannot be read, or when it has mistakes. The error then lists all of them.
     pub fn load(path: impl AsRef<Path>, vocabulary: &Vocabulary<T>) -> Result<Self, LoadError> {
         let path = path.as_ref();
-        Ok(Self::parse_at(path, &read(path)?.1, vocabulary)?)
+        Ok(Self::parse_at(path, &text_at(path)?, vocabulary)?)
     }
 
     /// Like [`load`](Self::load), but with the given text instead of the text of the file: for example, with a text that has not
@@ -280,7 +281,7 @@ impl<T: Owner> Definitions<T> {
     ///
     /// When the file cannot be read, or when it has mistakes; the error then lists all of them. Nothing is changed then.
     pub fn reload_from(&mut self, path: impl AsRef<Path>) -> Result<(), LoadError> {
-        Ok(self.reload(&read(path.as_ref())?.1)?)
+        Ok(self.reload(&text_at(path.as_ref())?)?)
     }
 }
 

@@ -102,13 +102,12 @@ pub use watch::Watch;
 
 use crate::batch::Batch;
 use crate::format::beside::FilesBeside;
-use crate::format::folder::read_definition;
 use crate::format::outline::Checked;
 use crate::format::outline::check::check;
 use crate::format::problems::findings::Findings;
 use crate::format::problems::mistake::Mistake;
 use crate::format::source::Source;
-use crate::format::text::text_of;
+use crate::format::text::text_at;
 use crate::machine::state_machine::StateMachine;
 use crate::machine::waiting::NextWake;
 use crate::owner::Owner;
@@ -244,8 +243,8 @@ impl<T: Owner> Definition<T> {
     /// When the file cannot be read, or when it has mistakes. The error then lists all of them.
     pub fn load(path: impl AsRef<Path>, vocabulary: &Vocabulary<T>) -> Result<Self, LoadError> {
         let path = path.as_ref();
-        let (file, text) = read(path)?;
-        Ok(Self::new(&file, FilesBeside::file(path), &text, vocabulary)?)
+        let text = text_at(path)?;
+        Ok(Self::new(&path.display().to_string(), FilesBeside::file(path), &text, vocabulary)?)
     }
 
     fn new(file: &str, beside: Option<FilesBeside>, text: &str, vocabulary: &Vocabulary<T>) -> Result<Self, Problems> {
@@ -374,7 +373,7 @@ impl<T: Owner> Definition<T> {
     ///
     /// When the file cannot be read, or when it has mistakes. The error then lists all of them, and nothing is changed.
     pub fn reload_from(&self, path: impl AsRef<Path>) -> Result<(), LoadError> {
-        Ok(self.reload(&read(path.as_ref())?.1)?)
+        Ok(self.reload(&text_at(path.as_ref())?)?)
     }
 
     /// Creates a machine in the initial state, with the global state, if there is one. It calls no callbacks:
@@ -506,14 +505,6 @@ impl<T: Owner> Definition<T> {
     fn loaded(&self) -> MutexGuard<'_, Loaded<T>> {
         self.inner.loaded.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Returns the name of a file for reports, and its text.
-fn read(path: &Path) -> Result<(String, String), LoadError> {
-    let file = path.display().to_string();
-    let bytes = read_definition(path).map_err(|error| LoadError::Io { path: path.into(), error })?;
-    let text = text_of(&file, &bytes)?.to_owned();
-    Ok((file, text))
 }
 
 /// Returns the first machine of a file.

@@ -12,8 +12,8 @@ use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
 use super::{Definition, LoadError};
 use crate::format::beside::FilesBeside;
-use crate::format::folder::read_definition;
 use crate::format::library::Library;
+use crate::format::text::text_at;
 use crate::owner::Owner;
 
 /// Watches a definition's file, and reloads the definition when the file, a script or a linked file has been saved.
@@ -139,8 +139,7 @@ impl<T: Owner> Watch<T> {
 impl Concerned {
     fn of(path: &Path) -> Self {
         let folder = folder_of(path);
-        let text = read_definition(path).ok().and_then(|bytes| String::from_utf8(bytes).ok());
-        let named = text.map(|text| named_in(&text, folder)).unwrap_or_default();
+        let named = text_at(path).map(|text| named_in(&text, folder)).unwrap_or_default();
         let files = named.iter().map(|named| folder.join(named)).chain([path.into()]).flat_map(both).collect();
         Self { files, folder: folder.canonicalize().unwrap_or_else(|_| folder.into()), links: links(path) }
     }

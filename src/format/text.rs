@@ -1,9 +1,18 @@
 //! The first stage of reading a definition: converts a file's bytes to text.
 
+use std::path::Path;
 use std::sync::Arc;
 
+use super::folder::read_definition;
+use super::problems::load_error::LoadError;
 use super::problems::{Findings, Mistake, Problems};
 use super::source::Source;
+
+/// Returns the text of a definition's own file.
+pub(crate) fn text_at(path: &Path) -> Result<String, LoadError> {
+    let bytes = read_definition(path).map_err(|error| LoadError::Io { path: path.into(), error })?;
+    Ok(text_of(&path.display().to_string(), &bytes)?.to_owned())
+}
 
 /// Converts a file's bytes to text. Fails if they are not UTF-8.
 pub(crate) fn text_of<'a>(file: &str, bytes: &'a [u8]) -> Result<&'a str, Problems> {

@@ -10,13 +10,12 @@ use super::scripts;
 use super::{Checked, Outline, hierarchy, reach, resolve};
 use crate::format::beside::FilesBeside;
 use crate::format::draft::read;
-use crate::format::folder::read_definition;
 use crate::format::library::Library;
 use crate::format::link::Linker;
 use crate::format::problems::load_error::LoadError;
 use crate::format::problems::{Findings, Problems};
 use crate::format::source::Source;
-use crate::format::text::text_of;
+use crate::format::text::{text_at, text_of};
 use crate::format::words::Words;
 
 impl Outline {
@@ -68,10 +67,8 @@ impl Outline {
     ///
     /// When the file cannot be read, or when it has mistakes. The error then lists all of them.
     pub fn load_all(path: impl AsRef<Path>, words: Option<&Words>) -> Result<Vec<Self>, LoadError> {
-        let path = path.as_ref();
-        let bytes = read_definition(path).map_err(|error| LoadError::Io { path: path.into(), error })?;
-        let text = text_of(&path.display().to_string(), &bytes)?;
-        Ok(Self::parse_all_at(path, text, words)?)
+        let text = text_at(path.as_ref())?;
+        Ok(Self::parse_all_at(path, &text, words)?)
     }
 
     /// Like [`load_all`](Self::load_all), but with a text instead of the file's own: for example, with a text that has not been
