@@ -47,7 +47,22 @@ fn is_yaml(text: &str) -> bool {
 /// Reports merge conflicts. Returns the parts to leave out of the text, so that the first version of each complete conflict
 /// remains.
 pub(super) fn conflicts(text: &str, findings: &mut Findings) -> Vec<Range<usize>> {
-    let mut conflicts = Conflicts { left_out: Vec::new(), findings };
+    let mut left_out = Vec::new();
+    let mut add = |begin: Range<usize>, second_version: Option<Range<usize>>, end: Option<Range<usize>>| {
+        left_out.push(begin.clone());
+        left_out.extend(second_version);
+        if findings.is_full() {
+            findings.add_unlisted(1);
+            return;
+        }
+        let end = end.filter(|end| *end != begin);
+        Mistake::error("merge", begin, "two versions of this part have not been merged")
+            .label("a mark of the version control")
+            .second(end, "up to here")
+            .help("keep one of them, and remove the lines with `<<<<<<<`, `=======` and `>>>>>>>`")
+            .origin(Origin::Unread)
+            .report(findings);
+    };
     // The first line of the conflict, and the line at which its other versions begin.
     let mut open: Option<(Range<usize>, Option<Range<usize>>)> = None;
     let mut at = 0;
@@ -58,7 +73,7 @@ pub(super) fn conflicts(text: &str, findings: &mut Findings) -> Vec<Range<usize>
         };
         if is_mark("<<<<<<<") {
             if let Some((begin, second)) = open.replace((whole, None)) {
-                conflicts.add(begin, second, None);
+                add(begin, second, None);
             }
         } else if is_mark("=======") || is_mark("|||||||") {
             let (_, second) = open.get_or_insert((whole.clone(), None));
@@ -66,35 +81,12 @@ pub(super) fn conflicts(text: &str, findings: &mut Findings) -> Vec<Range<usize>
         } else if is_mark(">>>>>>>") {
             let (begin, second) = open.take().unwrap_or((whole.clone(), None));
             let start = second.map_or(whole.start, |second| second.start);
-            conflicts.add(begin, Some(start..whole.end), Some(whole));
+            add(begin, Some(start..whole.end), Some(whole));
         }
         at += line.len();
     }
     if let Some((begin, second)) = open {
-        conflicts.add(begin, second, None);
+        add(begin, second, None);
     }
-    conflicts.left_out
-}
-
-struct Conflicts<'f> {
-    left_out: Vec<Range<usize>>,
-    findings: &'f mut Findings,
-}
-
-impl Conflicts<'_> {
-    fn add(&mut self, begin: Range<usize>, second_version: Option<Range<usize>>, end: Option<Range<usize>>) {
-        self.left_out.push(begin.clone());
-        self.left_out.extend(second_version);
-        if self.findings.is_full() {
-            self.findings.add_unlisted(1);
-            return;
-        }
-        let end = end.filter(|end| *end != begin);
-        Mistake::error("merge", begin, "two versions of this part have not been merged")
-            .label("a mark of the version control")
-            .second(end, "up to here")
-            .help("keep one of them, and remove the lines with `<<<<<<<`, `=======` and `>>>>>>>`")
-            .origin(Origin::Unread)
-            .report(self.findings);
-    }
+    left_out
 }

@@ -138,9 +138,7 @@ impl Claim {
             claim @ Self::Answer(..) => claim,
         }
     }
-}
 
-impl Claim {
     /// Adds the times, in seconds, with which the times in states are compared.
     pub(super) fn times(&self, times: &mut Vec<f64>) {
         self.visit(&mut |(quantity, test)| {
