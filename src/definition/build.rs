@@ -208,14 +208,7 @@ fn nodes<T: Owner>(
 ) -> Vec<Node<T>> {
     let gone = before.iter().zip(is_kept).enumerate().map(|(index, (node, is_kept))| {
         if *is_kept {
-            let gone = Some(lead(&node.fixed));
-            Node {
-                fixed: Arc::clone(&node.fixed),
-                content: Arc::clone(&node.content),
-                gone,
-                can_rest: false,
-                only_decides: false,
-            }
+            Node::new(Arc::clone(&node.fixed), Arc::clone(&node.content), Some(lead(&node.fixed)))
         } else {
             // The place is free for a later state.
             let fixed = Fixed::new(index, "");
@@ -225,8 +218,7 @@ fn nodes<T: Owner>(
     });
     let mut nodes: Vec<_> = gone.collect();
     for (fixed, content) in states.iter().zip(contents) {
-        let (fixed, content) = (Arc::clone(fixed), Arc::new(content));
-        let node = Node { fixed, content, gone: None, can_rest: false, only_decides: false };
+        let node = Node::new(Arc::clone(fixed), Arc::new(content), None);
         match nodes.get_mut(node.fixed.index) {
             Some(place) => *place = node,
             // The new states follow the old ones without a gap.

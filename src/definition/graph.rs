@@ -220,16 +220,14 @@ impl<T: Owner> Exit<T> {
 }
 
 impl<T: Owner> Node<T> {
+    pub(crate) fn new(fixed: Arc<Fixed<T>>, content: Arc<Content<T>>, gone: Option<Arc<Exit<T>>>) -> Self {
+        Self { fixed, content, gone, can_rest: false, only_decides: false }
+    }
+
     /// Creates a node without content, for a state that is not in the file. `to` is the exit that its owners take.
     #[cold]
     pub(crate) fn without(fixed: Arc<Fixed<T>>, to: Arc<Exit<T>>) -> Self {
-        Self {
-            fixed,
-            content: Arc::new(Content::of(Vec::new(), Vec::new(), None)),
-            gone: Some(to),
-            can_rest: false,
-            only_decides: false,
-        }
+        Self::new(fixed, Arc::new(Content::of(Vec::new(), Vec::new(), None)), Some(to))
     }
 
     /// Whether owners in the state sometimes sleep or wait for a turn.
