@@ -1,11 +1,12 @@
 //! Runs the machine of a file with given values instead of the game's, to show that a finding of the proof really happens.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::iter;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use super::Definition;
+use super::graph::DefinedState;
 use super::properties::PropertyWatch;
 use super::vocabulary::Vocabulary;
 use crate::change::Change;
@@ -37,8 +38,6 @@ struct MachineReplay {
     values: BTreeMap<String, (usize, ValueKind)>,
     /// The exits of the file.
     exits: Vec<ExitId>,
-    /// The ids of the states, by name.
-    ids: HashMap<String, StateId>,
 }
 
 /// A machine that is played tick by tick.
@@ -184,10 +183,9 @@ impl MachineReplay {
                 };
             }
         }
-        let ids = outline.states.iter().map(|state| (state.name().to_owned(), state.id())).collect();
         let params = vec![Rc::default(); outline.states.len()];
         let definition = Definition::of(Checked { outline, params }, None, &vocabulary).ok()?;
-        Some(Self { definition, values, exits, ids })
+        Some(Self { definition, values, exits })
     }
 }
 
@@ -256,8 +254,9 @@ impl StageRun for PlayedMachine {
 
     fn active(&self) -> Vec<(StateId, f64)> {
         let time = |state: &StateRef<Actor>| {
-            let id = *self.replay.ids.get(&*state.name())?;
-            Some((id, self.machine.time_in(&**state, &self.now)?))
+            // The definition is never reloaded, so that the numbers of its states are those of the outline.
+            let of = state.downcast_ref::<DefinedState<Actor>>()?;
+            Some((StateId::new(of.fixed.index), self.machine.time_in(&**state, &self.now)?))
         };
         self.machine.active_states().filter_map(time).collect()
     }
@@ -289,9 +288,9 @@ impl Stage for Rc<MachineReplay> {
         if !(tick > 0.0 && tick.is_finite() && ticks <= MOST_TICKS) {
             return None;
         }
-        let from = from.and_then(|id| self.ids.iter().find(|(_, of)| **of == id)).map(|(name, _)| name.clone());
+        let from = from.map(|id| self.definition.states().swap_remove(id.index()));
         let state = match &from {
-            Some(name) => iter::successors(self.definition.state(name), |state| state.initial()).last()?,
+            Some(state) => iter::successors(Some(state.clone()), |state| state.initial()).last()?,
             None => self.definition.initial(),
         };
         let mut run = PlayedMachine::new(self, state);
@@ -304,6 +303,7 @@ impl Stage for Rc<MachineReplay> {
             run.update();
         }
         let end = run.machine.current().map(ToString::to_string).unwrap_or_default();
+        let from = from.map(|state| state.to_string());
         Some(Witness { from, tick, ticks, rows, changes: run.actor.changes, end })
     }
 }
