@@ -17,7 +17,7 @@ use super::graph::{Content, Exit, Fixed, Graph, MessageExit, Node, SharedGraph, 
 use super::named::{FileStates, Link};
 use super::opening::{Interval, Opening};
 #[cfg(feature = "script")]
-use super::script::{Offered, RefusedScript, Script};
+use super::script::{Offered, Script};
 use super::several::Several;
 use super::vocabulary::{Repeated, Vocabulary};
 use crate::format::action::{WrittenAction, WrittenActions};
@@ -34,7 +34,7 @@ use crate::format::problems::mistake::Mistake;
 use crate::format::problems::problem::Problems;
 use crate::format::property::Property as WrittenProperty;
 #[cfg(feature = "script")]
-use crate::format::script::{compiled::Purpose, mistake, no_script};
+use crate::format::script::compiled::Purpose;
 use crate::format::words::WordKind;
 use crate::owner::Owner;
 use crate::state::StateRef;
@@ -485,15 +485,7 @@ impl<T: Owner> Builder<'_, T> {
 
     #[cfg(feature = "script")]
     fn script(&mut self, script: &Name, of: &str, purpose: Purpose) -> Option<Script<T>> {
-        match Script::new(&script.text, of, purpose, &self.offered) {
-            Ok(script) => return Some(script),
-            Err(RefusedScript::Missing(why)) => self.findings.add(no_script(script, &why)),
-            Err(RefusedScript::Unfit(unfit)) => {
-                let (source, unfit) = *unfit;
-                self.findings.add_in(&Arc::new(source), mistake(unfit, self.outline.file()));
-            }
-        }
-        None
+        Script::new(script, of, purpose, &self.offered, &mut self.findings)
     }
 }
 

@@ -14,12 +14,13 @@ use rhai::{AST, CallFnOptions, Dynamic, Map, Position, Scope};
 use super::closures::{Setter, Value};
 use crate::format::beside::{FilesBeside, script_text};
 use crate::format::hook::Hook;
+use crate::format::name::Name;
+use crate::format::problems::Findings;
 use crate::format::script::budget::{ScriptBudget, Usage};
-use crate::format::script::compiled::{Compiled, Purpose, Unfit};
+use crate::format::script::compiled::{Compiled, Purpose};
 use crate::format::script::engine::{Failure, number, position};
 use crate::format::script::lint::ScriptNames;
-use crate::format::script::{Constants, HOOKS, Told, compiled, engine, lint, source};
-use crate::format::source::Source;
+use crate::format::script::{Constants, HOOKS, Told, compiled, engine, lint, mistake, no_script, source};
 use crate::owner::{Label, Owner};
 
 /// How often a state's scripts may be cut off for an owner, because they exceed their budget. After that, they do not run for
@@ -39,14 +40,6 @@ pub(crate) struct Offered<'a, T: Owner> {
     /// The indices of the states, by name.
     pub(crate) states: Arc<HashMap<String, usize>>,
     pub(crate) budget: ScriptBudget,
-}
-
-/// Why a script cannot be used.
-pub(crate) enum RefusedScript {
-    /// There is no text with this name.
-    Missing(String),
-    /// The text has mistakes.
-    Unfit(Box<(Source, Unfit)>),
 }
 
 /// A script of a state. It answers a condition, or it has some of the functions `enter`, `update` and `exit`.
@@ -96,29 +89,39 @@ struct ScriptRun {
 
 impl<T: Owner> Script<T> {
     pub(crate) fn new(
-        file: &str,
+        script: &Name,
         state: &str,
         purpose: Purpose,
         offered: &Offered<'_, T>,
-    ) -> Result<Self, RefusedScript> {
+        findings: &mut Findings,
+    ) -> Option<Self> {
         let Offered { beside, values, setters, texts, states, budget } = offered;
-        let text = script_text(texts, file, *beside).map_err(RefusedScript::Missing)?;
+        let file = &script.text;
+        let text = match script_text(texts, file, *beside) {
+            Ok(text) => text,
+            Err(why) => return no_script(script, &why).fail(findings),
+        };
         let names = ScriptNames {
             values: Some(values.keys().map(String::as_str).collect()),
             is_field: &|name| setters.contains_key(name),
             states: states.keys().map(String::as_str).collect(),
         };
-        let Compiled { ast, constants, has } = compiled::check(&text, purpose, *budget, &names).map_err(|unfit| {
-            let folder = beside.filter(|_| !texts.contains_key(file)).map(FilesBeside::folder);
-            RefusedScript::Unfit(Box::new((source(folder, file, &text), unfit)))
-        })?;
+        let Compiled { ast, constants, has } = match compiled::check(&text, purpose, *budget, &names) {
+            Ok(compiled) => compiled,
+            Err(unfit) => {
+                let folder = beside.filter(|_| !texts.contains_key(file)).map(FilesBeside::folder);
+                let mistake = mistake(unfit, &findings.source().name);
+                findings.add_in(&Arc::new(source(folder, file, &text)), mistake);
+                return None;
+            }
+        };
         let is_mentioned = |name: &str| text.contains(name);
         let reads = values.iter().filter(|(name, _)| is_mentioned(name));
         let writes = setters.iter().filter(|(name, _)| is_mentioned(name));
-        Ok(Self {
+        Some(Self {
             state: state.into(),
             has,
-            file: file.into(),
+            file: file.clone(),
             written_at: lint::writes(&ast),
             ast,
             constants: Arc::new(constants),
