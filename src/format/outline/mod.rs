@@ -1,7 +1,7 @@
 //! The third stage of reading a definition: the checked content of a file. It has the states, their nesting, and their exits.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::iter;
 use std::ops::Range;
 use std::path::Path;
@@ -383,13 +383,14 @@ impl Outline {
     /// Whether both states lie in the same region of every state with regions that is around the first one. Then a change
     /// from it to the second one leaves the other regions alone.
     pub(crate) fn is_in_same_regions(&self, of: StateId, to: StateId) -> bool {
-        let around = |id: StateId| self.path(id).into_iter().filter_map(|id| Some((self.state(id).parent?, id)));
-        let in_region = |(parent, id): &(StateId, StateId)| {
-            let parent = *parent;
-            (!self.state(parent).regions.is_empty()).then(|| (parent, self.state(*id).region))
+        let regions = |id: StateId| {
+            self.path(id).into_iter().filter_map(|id| {
+                let around = self.state(id).parent.filter(|parent| !self.state(*parent).regions.is_empty())?;
+                Some((around, self.state(id).region))
+            })
         };
-        let to: Vec<_> = around(to).filter_map(|step| in_region(&step)).collect();
-        around(of).filter_map(|step| in_region(&step)).all(|region| to.contains(&region))
+        let to: Vec<_> = regions(to).collect();
+        regions(of).all(|region| to.contains(&region))
     }
 
     /// Whether any state has regions.
@@ -803,28 +804,17 @@ impl ExitOutline {
         let always = self.is_always.then(|| "always".to_owned());
         let leads = Some(self.leads.to_string()).filter(|leads| !leads.is_empty());
         let begin: Vec<_> = leads.into_iter().chain(always).chain(self.on().map(str::to_owned)).chain(after).collect();
-        let mut label = match (begin.join(" "), self.when()) {
-            (begin, None) => begin,
-            (begin, Some(when)) if begin.is_empty() => when,
-            (begin, Some(when)) => format!("{begin} [{when}]"),
-        };
-        let said = |is: bool, says: &str| is.then(|| says.to_owned());
+        let when = self.when().map(|when| if begin.is_empty() { when } else { format!("[{when}]") });
         let says = [
             self.rank(),
             self.cooldown().map(|cooldown| format!("cooldown {cooldown}")),
-            said(self.restarts, "restart"),
-            said(self.even_final, "even final"),
+            self.restarts.then(|| "restart".to_owned()),
+            self.even_final.then(|| "even final".to_owned()),
         ];
-        for says in says.into_iter().flatten() {
-            let space = if label.is_empty() { "" } else { " " };
-            let _ = write!(label, "{space}({says})");
-        }
+        let says = says.into_iter().flatten().map(|says| format!("({says})"));
         let actions: Vec<_> = self.actions().collect();
-        if !actions.is_empty() {
-            let space = if label.is_empty() { "" } else { " " };
-            let _ = write!(label, "{space}/ {}", actions.join(", "));
-        }
-        label
+        let actions = (!actions.is_empty()).then(|| format!("/ {}", actions.join(", ")));
+        begin.into_iter().chain(when).chain(says).chain(actions).collect::<Vec<_>>().join(" ")
     }
 
     /// Returns the time, in seconds after the entry into its state, from which on the exit is taken in every tick in which it
