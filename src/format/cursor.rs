@@ -6,6 +6,7 @@ use toml::Spanned;
 
 use super::draft::statements::{Statement, Statements};
 use super::draft::tree::{Key, SpannedValue, Table, TreeValue};
+use super::source::boundary;
 
 /// The position of an editor's cursor in a file that may be incomplete: its table, its key and its string.
 ///
@@ -56,7 +57,7 @@ impl Cursor {
     /// character, is moved back to the nearest position between two characters.
     #[must_use]
     pub fn at(text: &str, byte: usize) -> Self {
-        let byte = (0..=byte.min(text.len())).rev().find(|byte| text.is_char_boundary(*byte)).unwrap_or(0);
+        let byte = boundary(text, byte);
         // The statements from the last header before the position up to the next header.
         let mut section: Vec<Statement<'_>> = Vec::new();
         for statement in Statements::of(text) {

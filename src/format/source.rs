@@ -40,10 +40,7 @@ impl Source {
 
     /// Returns the line and the column of a byte. The column is in characters, and both are counted from 1.
     pub(crate) fn position(&self, at: usize) -> (usize, usize) {
-        let mut at = at.min(self.length);
-        while !self.ended.is_char_boundary(at) {
-            at -= 1;
-        }
+        let at = boundary(self.text(), at);
         let line = self.line_of(at);
         (line + 1, self.ended[self.lines()[line]..at].chars().count() + 1)
     }
@@ -112,6 +109,12 @@ impl Source {
 }
 
 /// Reads only the lines that are drawn, not the whole text before them.
+/// Returns the start of the character to which a byte belongs. After the end, returns the end.
+pub(crate) fn boundary(text: &str, at: usize) -> usize {
+    let at = at.min(text.len());
+    (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+}
+
 impl SourceCode for Source {
     fn read_span<'a>(
         &'a self,

@@ -9,6 +9,7 @@ use super::duration;
 use super::keys::{is_bare, quoted};
 use super::statements::HeaderLine;
 use crate::format::problems::{Mistake, Origin};
+use crate::format::source::boundary;
 
 /// A slip in a statement: the mistake, with positions in the statement, and the part that cannot be read because of it.
 pub(super) struct Slip {
@@ -33,12 +34,6 @@ pub(super) fn slip(statement: &str, why: &str, at: Range<usize>) -> Slip {
         .or_else(|| brackets(statement))
         .unwrap_or_else(|| in_words(statement, why, at));
     Slip { mistake: found.origin(Origin::Unread), unread: whole }
-}
-
-/// Returns the start of the character to which a byte belongs. After the end, returns the end.
-pub(super) fn boundary(text: &str, at: usize) -> usize {
-    let at = at.min(text.len());
-    (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
 fn syntax(at: Range<usize>, message: impl Into<String>) -> Mistake {

@@ -5,10 +5,11 @@ use std::sync::OnceLock;
 
 use super::document::{Document, RepeatedKey};
 use super::foreign::{conflicts, other_format};
-use super::slips::{boundary, in_words, slip};
+use super::slips::{in_words, slip};
 use super::statements::{Statements, begins_statement, blank, without};
 use super::tree::Table;
 use crate::format::problems::{Findings, Mistake, Origin};
+use crate::format::source::boundary;
 
 /// Parses a text as far as it can be read. If parts of it cannot be read, the text without these parts is kept in `rest`.
 pub(super) fn parse<'i>(text: &'i str, rest: &'i OnceLock<String>, findings: &mut Findings) -> Table<'i> {
