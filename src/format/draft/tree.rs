@@ -7,6 +7,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::mem;
 use std::ops::{Bound, Range};
 use std::slice;
 
@@ -31,11 +32,14 @@ pub(crate) enum TreeValue<'i> {
     Table(Table<'i>),
 }
 
-/// Keys with their values. In a small table, they are in the order in which they were added; in a large table, in the order of
-/// their names.
+/// Keys with their values.
 #[derive(Clone, Default)]
 pub(crate) struct Table<'i> {
-    entries: TreeEntries<'i>,
+    /// The entries of a small table, in the order in which they were added.
+    few: Vec<(Key<'i>, SpannedValue<'i>)>,
+    /// The entries of a large table, in the order of their names.
+    #[expect(clippy::box_collection, reason = "few tables are large, and a value takes as much memory as a table")]
+    many: Option<Box<BTreeMap<Key<'i>, SpannedValue<'i>>>>,
     pub(super) made: TableOrigin,
     /// Where the key of this table is written again, as a part of another dotted key.
     pub(super) again: Vec<Range<usize>>,
@@ -53,18 +57,6 @@ pub(super) enum TableOrigin {
     ByDottedKey,
     /// Between `{` and `}`.
     Inline,
-}
-
-#[derive(Clone)]
-enum TreeEntries<'i> {
-    Few(Vec<(Key<'i>, SpannedValue<'i>)>),
-    Many(BTreeMap<Key<'i>, SpannedValue<'i>>),
-}
-
-impl Default for TreeEntries<'_> {
-    fn default() -> Self {
-        Self::Few(Vec::new())
-    }
 }
 
 /// The maximum number of entries in a list that is searched linearly.
@@ -189,16 +181,11 @@ impl<'i> Table<'i> {
 
     /// Frees unused capacity.
     pub(super) fn shrink(&mut self) {
-        if let TreeEntries::Few(few) = &mut self.entries {
-            few.shrink_to_fit();
-        }
+        self.few.shrink_to_fit();
     }
 
     pub(crate) fn len(&self) -> usize {
-        match &self.entries {
-            TreeEntries::Few(few) => few.len(),
-            TreeEntries::Many(many) => many.len(),
-        }
+        self.few.len() + self.many.as_ref().map_or(0, |many| many.len())
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -210,21 +197,13 @@ impl<'i> Table<'i> {
     }
 
     pub(crate) fn get_key_value(&self, key: &str) -> Option<(&Key<'i>, &SpannedValue<'i>)> {
-        match &self.entries {
-            TreeEntries::Few(few) => {
-                few.iter().find(|(name, _)| name.get_ref() == key).map(|(name, value)| (name, value))
-            }
-            TreeEntries::Many(many) => many.get_key_value(key),
-        }
+        let few = self.few.iter().find(|(name, _)| name.get_ref() == key).map(|(name, value)| (name, value));
+        few.or_else(|| self.many.as_ref()?.get_key_value(key))
     }
 
     fn get_key_value_mut(&mut self, key: &str) -> Option<(&Key<'i>, &mut SpannedValue<'i>)> {
-        match &mut self.entries {
-            TreeEntries::Few(few) => {
-                few.iter_mut().find(|(name, _)| name.get_ref() == key).map(|(name, value)| (&*name, value))
-            }
-            TreeEntries::Many(many) => many.range_mut::<str, _>((Bound::Included(key), Bound::Included(key))).next(),
-        }
+        let few = self.few.iter_mut().find(|(name, _)| name.get_ref() == key).map(|(name, value)| (&*name, value));
+        few.or_else(|| self.many.as_mut()?.range_mut::<str, _>((Bound::Included(key), Bound::Included(key))).next())
     }
 
     pub(crate) fn contains_key(&self, key: &str) -> bool {
@@ -233,38 +212,30 @@ impl<'i> Table<'i> {
 
     /// Adds an entry. The table must not have the key.
     pub(crate) fn insert(&mut self, key: Key<'i>, value: SpannedValue<'i>) {
-        match &mut self.entries {
-            TreeEntries::Few(few) if few.len() < FEW => {
-                if few.len() == few.capacity() {
-                    // The capacity grows from one, because most tables have one to three entries.
-                    few.reserve_exact(few.len().max(1));
-                }
-                few.push((key, value));
+        if let Some(many) = &mut self.many {
+            many.insert(key, value);
+        } else if self.few.len() < FEW {
+            if self.few.len() == self.few.capacity() {
+                // The capacity grows from one, because most tables have one to three entries.
+                self.few.reserve_exact(self.few.len().max(1));
             }
-            TreeEntries::Few(few) => {
-                let many = few.drain(..).chain([(key, value)]).collect();
-                self.entries = TreeEntries::Many(many);
-            }
-            TreeEntries::Many(many) => drop(many.insert(key, value)),
+            self.few.push((key, value));
+        } else {
+            let few = mem::take(&mut self.few).into_iter();
+            self.many = Some(Box::new(few.chain([(key, value)]).collect()));
         }
     }
 
     pub(crate) fn remove(&mut self, key: &str) -> Option<(Key<'i>, SpannedValue<'i>)> {
-        match &mut self.entries {
-            TreeEntries::Few(few) => {
-                let at = few.iter().position(|(name, _)| name.get_ref() == key)?;
-                Some(few.remove(at))
-            }
-            TreeEntries::Many(many) => many.remove_entry(key),
+        match self.few.iter().position(|(name, _)| name.get_ref() == key) {
+            Some(at) => Some(self.few.remove(at)),
+            None => self.many.as_mut()?.remove_entry(key),
         }
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&Key<'i>, &SpannedValue<'i>)> {
-        let (few, many) = match &self.entries {
-            TreeEntries::Few(few) => (few.as_slice(), None),
-            TreeEntries::Many(many) => (&[][..], Some(many)),
-        };
-        few.iter().map(|(key, value)| (key, value)).chain(many.into_iter().flatten())
+        let many = self.many.iter().flat_map(|many| many.iter());
+        self.few.iter().map(|(key, value)| (key, value)).chain(many)
     }
 
     /// Returns the entries in the order of the file.
@@ -275,11 +246,7 @@ impl<'i> Table<'i> {
     }
 
     pub(crate) fn into_entries(self) -> impl Iterator<Item = (Key<'i>, SpannedValue<'i>)> {
-        let (few, many) = match self.entries {
-            TreeEntries::Few(few) => (few, None),
-            TreeEntries::Many(many) => (Vec::new(), Some(many)),
-        };
-        few.into_iter().chain(many.into_iter().flatten())
+        self.few.into_iter().chain(self.many.into_iter().flat_map(|many| *many))
     }
 
     pub(crate) fn keys(&self) -> impl Iterator<Item = &Key<'i>> {
