@@ -1,7 +1,6 @@
 //! Reads the actions of exits and states, and the values that exits set.
 
 use super::read::DraftReader;
-use super::source_map::SourceMap;
 use super::tree::{SpannedValue, Table, TreeValue, one_or_several};
 use super::{duration, grammar};
 use crate::format::action::{WrittenAction, WrittenActions};
@@ -91,15 +90,9 @@ impl DraftReader<'_, '_> {
         if !value.get_ref().is_str() {
             return self.mistyped(value, what, "a number or a calculation", None);
         }
-        let Name { text, span } = self.string(value, what)?;
-        let written = self.text.get(span.clone()).unwrap_or_default();
-        match grammar::parse_sum(&text, &SourceMap::of(&text, written, span.start)) {
-            Ok(mut operand) => {
-                self.defined.replace_constants(&mut operand);
-                Some(operand)
-            }
-            Err(mistake) => mistake.fail(self.findings),
-        }
+        let (mut operand, _) = self.parsed(value, what, grammar::parse_sum)?;
+        self.defined.replace_constants(&mut operand);
+        Some(operand)
     }
 }
 

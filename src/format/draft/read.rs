@@ -559,12 +559,21 @@ impl<'i> DraftReader<'_, 'i> {
             let help = parts.map(|parts| format!("write one text: `\"{parts}\"`"));
             return self.mistyped(value, what, "a string", help);
         }
-        let Name { text, span } = self.string(value, what)?;
-        let written = self.text.get(span.clone()).unwrap_or_default();
-        match grammar::parse(&text, &SourceMap::of(&text, written, span.start)) {
-            Ok(expr) => {
-                self.defined.expanded(expr, &span, self.findings).map(|expr| Box::new(When::Expr { expr, text, span }))
-            }
+        let (expr, Name { text, span }) = self.parsed(value, what, grammar::parse)?;
+        self.defined.expanded(expr, &span, self.findings).map(|expr| Box::new(When::Expr { expr, text, span }))
+    }
+
+    /// Parses a text by the grammar of conditions. Also returns the text.
+    pub(super) fn parsed<O>(
+        &mut self,
+        value: &SpannedValue<'_>,
+        what: &str,
+        parse: fn(&str, &SourceMap) -> Result<O, Box<Mistake>>,
+    ) -> Option<(O, Name)> {
+        let name = self.string(value, what)?;
+        let written = self.text.get(name.span.clone()).unwrap_or_default();
+        match parse(&name.text, &SourceMap::of(&name.text, written, name.span.start)) {
+            Ok(parsed) => Some((parsed, name)),
             Err(mistake) => mistake.fail(self.findings),
         }
     }
