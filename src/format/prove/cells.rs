@@ -5,7 +5,6 @@ use std::iter;
 
 use smallvec::{SmallVec, smallvec};
 
-use super::claim::ClaimTest;
 use crate::format::expression::Comparison;
 use crate::span::Span;
 
@@ -110,19 +109,16 @@ impl Division {
         self.cells(|cell| cell > 0 || !begins_at_zero)
     }
 
-    /// Returns the cells in which a test holds.
-    pub(super) fn holding(&self, test: &ClaimTest) -> Cells {
-        match (test, self) {
-            (ClaimTest::Is, _) => self.cells(|cell| cell == 1),
-            (ClaimTest::Compared(..), Self::Flag) => self.cells(|_| false),
-            (ClaimTest::Compared(op, with), Self::Number(constants)) => {
+    /// Returns the cells in which a comparison with a constant holds.
+    pub(super) fn holding(&self, op: Comparison, with: f64) -> Cells {
+        match self {
+            Self::Flag => self.cells(|cell| op.holds(self.sample(cell), with)),
+            Self::Number(constants) => {
                 // The cells have the order of their numbers, except the last one.
-                let equal = 2 * constants.partition_point(|constant| *constant < *with) + 1;
+                let equal = 2 * constants.partition_point(|constant| *constant < with) + 1;
                 self.cells(|cell| cell + 1 < self.count() && op.holds(cell, equal))
             }
-            (ClaimTest::Compared(op, with), Self::Time(_)) => {
-                self.cells(|cell| op.holds_since(Span::of(*with, self.sample(cell)), 0.0))
-            }
+            Self::Time(_) => self.cells(|cell| op.holds_since(Span::of(with, self.sample(cell)), 0.0)),
         }
     }
 
@@ -187,7 +183,6 @@ fn between(below: f64, above: f64) -> f64 {
 mod tests {
     use super::Division;
     use crate::format::expression::Comparison;
-    use crate::format::prove::claim::ClaimTest;
 
     #[test]
     fn constants_divide_numbers_into_cells_with_short_samples() {
@@ -195,7 +190,7 @@ mod tests {
         let samples: Vec<_> = (0..division.count()).map(|cell| division.sample(cell)).collect();
         assert_eq!(samples[..7], [0.0, 0.5, 2.0, 3.0, 12.0, 20.0, 21.0]);
         assert!(samples[7].is_nan());
-        let holding = division.holding(&ClaimTest::Compared(Comparison::NotEqual, 3.0));
+        let holding = division.holding(Comparison::NotEqual, 3.0);
         let holding: Vec<_> = (0..division.count()).filter(|cell| holding.has(*cell)).collect();
         assert_eq!(holding, [0, 1, 2, 4, 5, 6]);
     }

@@ -27,18 +27,9 @@ pub(super) enum Quantity {
     OpenNumber(Rc<str>),
 }
 
-/// A test of one quantity.
+/// A claim about a situation. A test compares a quantity with a constant: a flag that is true is a 1, and one that is not is a 0.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum ClaimTest {
-    /// The flag is true.
-    Is,
-    /// The comparison of the number with this constant holds.
-    Compared(Comparison, f64),
-}
-
-/// A claim about a situation.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Claim<T = (Quantity, ClaimTest)> {
+pub(super) enum Claim<T = (Quantity, Comparison, f64)> {
     /// The test has this answer.
     Answer(T, bool),
     /// If the flag is true, at least one part holds (`or`). If it is false, all parts hold (`and`). So a part whose answer
@@ -82,11 +73,11 @@ impl Claim {
     pub(super) const NEVER: Self = Self::Joined(true, Vec::new());
 
     pub(super) fn is(quantity: Quantity) -> Self {
-        Self::Answer((quantity, ClaimTest::Is), true)
+        Self::compared(quantity, Comparison::NotEqual, 0.0)
     }
 
     pub(super) fn compared(quantity: Quantity, op: Comparison, with: f64) -> Self {
-        Self::Answer((quantity, ClaimTest::Compared(op, with)), true)
+        Self::Answer((quantity, op, with), true)
     }
 
     /// Returns the claim that all parts hold.
@@ -133,7 +124,7 @@ impl Claim {
 
     fn about(self, is_kept: &impl Fn(&Quantity) -> bool) -> Self {
         match self {
-            Self::Answer((quantity, _), _) if !is_kept(&quantity) => Self::NEVER,
+            Self::Answer((quantity, ..), _) if !is_kept(&quantity) => Self::NEVER,
             Self::Joined(one, parts) => Self::joined(one, parts.into_iter().map(|part| part.about(is_kept))),
             claim @ Self::Answer(..) => claim,
         }
@@ -141,8 +132,8 @@ impl Claim {
 
     /// Adds the times, in seconds, with which the times in states are compared.
     pub(super) fn times(&self, times: &mut Vec<f64>) {
-        self.visit(&mut |(quantity, test)| {
-            if let (true, ClaimTest::Compared(_, with)) = (quantity.is_clock(), test) {
+        self.visit(&mut |(quantity, _, with)| {
+            if quantity.is_clock() {
                 times.push(with.max(0.0));
             }
         });

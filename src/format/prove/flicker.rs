@@ -310,7 +310,7 @@ impl<'s> FlickerSearch<'s> {
             ActedOn::by(circle.iter().flat_map(|edge| edge.step.actions(machine, self.innermost[edge.from])));
         let mut is_acted_on = false;
         for edge in circle {
-            edge.step.claim.visit(&mut |(quantity, _)| {
+            edge.step.claim.visit(&mut |(quantity, ..)| {
                 is_acted_on |= quantity.value().is_some_and(|value| acted_on.has(value));
             });
         }

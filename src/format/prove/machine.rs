@@ -127,7 +127,7 @@ impl<'o> Machine<'o> {
             return solve(claim, path, self.work);
         }
         let mut limits = BTreeMap::new();
-        claim.visit(&mut |(quantity, _)| {
+        claim.visit(&mut |(quantity, ..)| {
             if let Quantity::Number(value) = quantity {
                 // Exits and states of the file may set a value outside of its range.
                 let is_written = self.acted_on.values.contains(&**value) || self.outline.is_written(value);

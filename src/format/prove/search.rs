@@ -4,7 +4,7 @@
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::claim::{Claim, ClaimTest, Quantity};
+use super::claim::{Claim, Quantity};
 use super::configuration::Configuration;
 use super::flicker::shortest;
 use super::machine::{Machine, Standing, StateTime};
@@ -116,8 +116,8 @@ impl Times {
 
     fn add(&mut self, claim: &Claim) {
         claim.times(&mut self.all);
-        claim.visit(&mut |(quantity, test)| {
-            if let (Quantity::Clock(id), ClaimTest::Compared(_, with)) = (quantity, test) {
+        claim.visit(&mut |(quantity, _, with)| {
+            if let Quantity::Clock(id) = quantity {
                 let most = self.most.entry(*id).or_insert(0.0);
                 *most = most.max(*with);
             }

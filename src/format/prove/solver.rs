@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use super::cells::{Cells, Division};
-use super::claim::{Claim, ClaimTest, Quantity};
+use super::claim::{Claim, Quantity};
 use crate::format::outline::StateId;
 
 /// The maximum number of tests that are evaluated for one claim.
@@ -95,20 +95,17 @@ pub(super) fn solve(claim: &Claim, path: &[StateId], work: &Work) -> ClaimAnswer
 
 /// Whether a claim holds in a situation. `None` if this depends on quantities that the situation does not have.
 pub(super) fn holds(claim: &Claim, situation: &Situation) -> Option<bool> {
-    claim.holds(&mut |(quantity, test)| {
+    claim.holds(&mut |(quantity, op, with)| {
         // Times need another comparison, so they count as unknown here.
         let number = *situation.get(quantity).filter(|_| !quantity.is_clock())?;
-        Some(match test {
-            ClaimTest::Is => number != 0.0,
-            ClaimTest::Compared(op, with) => op.holds(number, *with),
-        })
+        Some(op.holds(number, *with))
     })
 }
 
 /// Whether a claim has no quantities in common with a situation.
 pub(super) fn is_apart(claim: &Claim, situation: &Situation) -> bool {
     let mut is_apart = true;
-    claim.visit(&mut |(quantity, _)| is_apart &= !situation.contains_key(quantity));
+    claim.visit(&mut |(quantity, ..)| is_apart &= !situation.contains_key(quantity));
     is_apart
 }
 
@@ -139,15 +136,13 @@ impl Space {
         let mut quantities = Vec::new();
         let mut constants: Vec<Vec<f64>> = Vec::new();
         let mut times = Vec::new();
-        claim.visit(&mut |(quantity, test)| {
+        claim.visit(&mut |(quantity, _, with)| {
             let at = *of.entry(quantity).or_insert_with(|| {
                 quantities.push(quantity.clone());
                 constants.push(Vec::new());
                 constants.len() - 1
             });
-            if let ClaimTest::Compared(_, with) = test {
-                if quantity.is_clock() { times.push(*with) } else { constants[at].push(*with) }
-            }
+            if quantity.is_clock() { times.push(*with) } else { constants[at].push(*with) }
         });
         // Times are compared with each other, so all of them have the same cells.
         let time = Division::time(times);
@@ -166,14 +161,10 @@ impl Space {
         // The sets of cells that already exist, by the quantity, the comparison, and the bits of the constant.
         let mut known = FxHashMap::default();
         let mut holding = Vec::new();
-        let claim = claim.map(&mut |(quantity, test)| {
+        let claim = claim.map(&mut |(quantity, op, with)| {
             let of = of[quantity];
-            let key = match test {
-                ClaimTest::Is => (of, 0, 0),
-                ClaimTest::Compared(op, with) => (of, *op as u8 + 1, with.to_bits()),
-            };
-            let cells = *known.entry(key).or_insert_with(|| {
-                holding.push(divisions[of].holding(test));
+            let cells = *known.entry((of, *op as u8, with.to_bits())).or_insert_with(|| {
+                holding.push(divisions[of].holding(*op, *with));
                 holding.len() - 1
             });
             CellTest { of, cells }
