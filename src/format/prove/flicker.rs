@@ -9,7 +9,7 @@ use super::claim::Claim;
 use super::machine::{ActedOn, Machine};
 use super::reach::Reached;
 use super::solver::{Situation, holds, is_apart};
-use super::step::{PossibleSteps, StepEnd, TickStep};
+use super::step::{PossibleSteps, TickStep};
 use super::telling::Telling;
 use crate::format::expression::{Expr, When};
 use crate::format::operand::{Atom, Operand};
@@ -60,7 +60,7 @@ pub(super) fn check(machine: &Machine<'_>, reached: &Reached) -> bool {
         are_all &= !steps.has_more;
         let mut of = Vec::new();
         for step in steps.all {
-            if let (StepEnd::Rests, Some(to)) = (step.end, number.get(&step.to)) {
+            if let (None, Some(to)) = (step.circle, number.get(&step.to)) {
                 of.push(Edge { step, from, to: *to });
             }
         }

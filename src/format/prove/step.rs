@@ -12,16 +12,6 @@ use crate::format::outline::{ExitId, StateId};
 /// The maximum number of changes that are simulated in one step. A machine may make more (rule 13).
 pub(super) const MOST_IN_STEP: usize = 64;
 
-/// How a step ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum StepEnd {
-    /// The machine has reached a state in which it stays until the next tick.
-    Rests,
-    /// Exits that are tried at entry have led to a path of states for the second time. The circle begins with the exit at this
-    /// index.
-    Circle(usize),
-}
-
 /// A simulated tick, or a simulated entry into a state.
 #[derive(Clone, Debug)]
 pub(super) struct TickStep {
@@ -31,7 +21,9 @@ pub(super) struct TickStep {
     pub(super) to: StateId,
     /// The claim that the machine does this step. There is a situation in which the claim holds.
     pub(super) claim: Claim,
-    pub(super) end: StepEnd,
+    /// The index of the exit with which a circle begins: exits that are tried at entry have led to a path of states for the
+    /// second time. `None` if the machine stays in the state until the next tick.
+    pub(super) circle: Option<usize>,
 }
 
 impl TickStep {
@@ -203,7 +195,7 @@ impl Stepping<'_> {
         if let Some(since) = before.filter(|_| callback.is_entry) {
             let around = callback.entered.len() - since;
             let from = run.exits.len() - around;
-            return self.end(run, StepEnd::Circle(from));
+            return self.end(run, Some(from));
         }
         callback.entered.push(entered);
         let mut not = Vec::new();
@@ -236,17 +228,17 @@ impl Stepping<'_> {
         match next {
             _ if run.is_impossible() => {}
             Some(next) if next <= run.path.len() => self.turn(next, &run),
-            _ => self.end(run, StepEnd::Rests),
+            _ => self.end(run, None),
         }
     }
 
-    fn end(&mut self, mut run: PartialStep, end: StepEnd) {
+    fn end(&mut self, mut run: PartialStep, circle: Option<usize>) {
         if run.exits.is_empty() || run.checked < run.claims.len() && !self.can_be(&mut run) {
             return;
         }
         let to = run.innermost();
         let claim = Claim::all(run.claims.iter().map(|claim| Claim::clone(claim)));
-        self.steps.all.push(TickStep { exits: run.exits, to, claim, end });
+        self.steps.all.push(TickStep { exits: run.exits, to, claim, circle });
     }
 
     /// Whether an incomplete step with one more change is possible. False if a limit has been reached.

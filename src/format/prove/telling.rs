@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::machine::Machine;
 use super::solver::Situation;
-use super::step::{StepEnd, TickStep};
+use super::step::TickStep;
 use super::witness::{Witness, WitnessRow};
 use crate::format::outline::{ExitId, StateId};
 use crate::format::problems::mistake::Mistake;
@@ -25,7 +25,7 @@ pub(super) struct Telling<'s> {
 impl Telling<'_> {
     /// Reports an endless circle within one tick that begins when `start` has just been entered.
     pub(super) fn at_once(&mut self, start: StateId, step: &TickStep) {
-        let StepEnd::Circle(from) = step.end else { return };
+        let Some(from) = step.circle else { return };
         let circle = &step.exits[from..];
         // A circle is reported only when the search starts from its first state.
         if circle[0].1 != start {
