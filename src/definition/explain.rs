@@ -425,19 +425,13 @@ impl<'e, T: Owner> Explainer<'e, '_, '_, T> {
         let Some((decider, content)) = self.decider(state) else { return };
         let decider = Decider { message, ..decider };
         let waits = |waiting: &&MessageExit<T>| message.is_none_or(|message| (waiting.is)(message));
-        if decider.choice.is_none() {
-            for MessageExit { on, exit, .. } in content.message_exits.iter().filter(waits) {
-                if self.exits(&decider, [exit], Some(on), taken.contains(&**on)) {
-                    taken.insert(on);
-                }
-            }
-            return;
-        }
-        // The exits that wait for the same message are tried together.
         let mut seen = HashSet::new();
-        for MessageExit { on, .. } in content.message_exits.iter().filter(waits) {
+        for MessageExit { on, exit, .. } in content.message_exits.iter().filter(waits) {
+            // In a state that chooses, the exits that wait for the same message are tried together.
             let same = content.message_exits.iter().filter(|same| same.on == *on).map(|same| &same.exit);
-            if seen.insert(on) && self.exits(&decider, same, Some(on), taken.contains(&**on)) {
+            let together = if decider.choice.is_some() { same.collect() } else { vec![exit] };
+            let is_tried = decider.choice.is_none() || seen.insert(on);
+            if is_tried && self.exits(&decider, together, Some(on), taken.contains(&**on)) {
                 taken.insert(on);
             }
         }

@@ -150,12 +150,11 @@ impl<T: Owner> Script<T> {
         let (run, operations) = self.call("when", owner, cx, time_in_state, usage.operations.get());
         usage.operations.set(usage.operations.get() + operations);
         let answer = run.and_then(|run| {
-            let of_type = run.result.type_name();
-            let is_neither = |_| Failure::Error(format!("the answer is neither true nor false, but of type {of_type}"));
-            run.result.as_bool().map_err(is_neither)
+            let why = format!("the answer is neither true nor false, but of type {}", run.result.type_name());
+            run.result.as_bool().map_err(|_| Failure { why, is_cut_off: false })
         });
         answer.unwrap_or_else(|why| {
-            let is_cut_off = self.fail(owner, "when", &why, so_far);
+            let is_cut_off = self.fail(owner, "when", why, so_far);
             usage.cut_offs.set(so_far + u32::from(is_cut_off));
             false
         })
@@ -177,13 +176,13 @@ impl<T: Owner> Script<T> {
         let name = HOOKS[hook as usize];
         let (ran, operations) = self.call(name, owner, cx, time_in_state(cx), 0);
         let done = ran.and_then(|run| {
-            let written = self.written(&run).map_err(Failure::Error)?;
+            let written = self.written(&run).map_err(|why| Failure { why, is_cut_off: false })?;
             for (set, number) in written {
                 set(owner, number);
             }
             Ok(Ran { to: run.to, is_cut_off: false, operations })
         });
-        done.unwrap_or_else(|why| Ran { to: None, is_cut_off: self.fail(owner, name, &why, cut_offs), operations })
+        done.unwrap_or_else(|why| Ran { to: None, is_cut_off: self.fail(owner, name, why, cut_offs), operations })
     }
 
     /// Calls a function. The scripts of the current callback have already used `used` operations. Also returns the number of
@@ -278,12 +277,10 @@ impl<T: Owner> Script<T> {
     /// Logs the first failure, the second, the fourth, the eighth and so on, because there may be one for each owner in each
     /// tick. If the script has been cut off too often, also logs that it is stopped. Returns whether it was cut off this time.
     #[cold]
-    fn fail(&self, owner: &T, function: &str, why: &Failure, cut_offs: u32) -> bool {
-        let (Failure::CutOff(text) | Failure::Error(text)) = why;
-        let is_cut_off = matches!(why, Failure::CutOff(_));
+    fn fail(&self, owner: &T, function: &str, Failure { why, is_cut_off }: Failure, cut_offs: u32) -> bool {
         let place = format!("{}: script {}, function {function}, in state {}", Label(owner), self.file, self.state);
         if let Some(times) = now_and_then(&self.failures) {
-            error!(target: LOG, "{place}: {text}{times}");
+            error!(target: LOG, "{place}: {why}{times}");
         }
         let cut_offs = cut_offs + 1;
         if is_cut_off && cut_offs >= MOST_CUT_OFFS {

@@ -122,8 +122,7 @@ fn constants(ast: &AST, text: &str, budget: ScriptBudget) -> Result<Constants, U
     let (ran, _) = engine::run(budget, 0, |engine| {
         engine.run_ast_with_scope(&mut scope, ast).inspect_err(|error| at = engine::innermost(error).position())
     });
-    ran.map_err(|why| {
-        let (Failure::CutOff(why) | Failure::Error(why)) = why;
+    ran.map_err(|Failure { why, .. }| {
         let why = why.strip_prefix(&position(at)).unwrap_or(&why).into();
         Unfit { why, at: place(text, at, 0) }
     })?;

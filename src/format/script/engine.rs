@@ -51,10 +51,10 @@ thread_local! {
 }
 
 /// The reason why a run has failed.
-pub(crate) enum Failure {
-    /// The run has exceeded its limit.
-    CutOff(String),
-    Error(String),
+pub(crate) struct Failure {
+    pub(crate) why: String,
+    /// Whether the run has exceeded its limit.
+    pub(crate) is_cut_off: bool,
 }
 
 /// The number of operations that a run has used, and the lines that it has printed.
@@ -270,7 +270,7 @@ fn failure(error: &EvalAltResult, budget: ScriptBudget, left: u64) -> Failure {
             _ if left < call => format!("the state's scripts take more than {callback} operations together"),
             _ => format!("it takes more than {call} operations"),
         };
-        return Failure::CutOff(format!("{}{why}", position(at)));
+        return Failure { why: format!("{}{why}", position(at)), is_cut_off: true };
     }
     let mut bare = innermost.to_string();
     if !at.is_none() {
@@ -278,7 +278,7 @@ fn failure(error: &EvalAltResult, budget: ScriptBudget, left: u64) -> Failure {
             bare.truncate(end);
         }
     }
-    Failure::Error(format!("{}{}", position(at), shown(&bare)))
+    Failure { why: format!("{}{}", position(at), shown(&bare)), is_cut_off: false }
 }
 
 /// Returns a position as the prefix of a message.
@@ -371,7 +371,7 @@ mod tests {
     fn no_call_with_the_largest_data_overflows_the_stack_or_is_cut_off() {
         let scope = largest();
         for one in calls() {
-            assert!(!matches!(call(&one, &scope), Err(Failure::CutOff(_))), "{one}");
+            assert!(call(&one, &scope).err().is_none_or(|failure| !failure.is_cut_off), "{one}");
         }
     }
 
@@ -394,10 +394,7 @@ mod tests {
                 let begun = std::time::Instant::now();
                 let (ran, effort) =
                     run(ScriptBudget::default(), 0, |engine| engine.run_ast_with_scope(&mut scope, &ast));
-                let why = match ran {
-                    Err(Failure::CutOff(why) | Failure::Error(why)) => why,
-                    Ok(()) => String::new(),
-                };
+                let why = ran.err().map_or(String::new(), |failure| failure.why);
                 (begun.elapsed(), effort.operations, one, why)
             })
             .collect();
