@@ -152,9 +152,7 @@ impl<'a, T: Owner> Single<'a, T> {
 
 impl<T: Owner> Single<'_, T> {
     /// Calls `act` within a callback, and returns to the callback.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a callback outside of regions costs no more than without regions")]
-    fn within_callback<R>(&mut self, act: impl FnOnce(&mut Self) -> R) -> R {
+    fn within_callback(&mut self, act: &mut dyn FnMut(&mut Self)) {
         if self.outer.is_some() { self.within_region(act) } else { self.within_seat(act) }
     }
 
@@ -170,13 +168,13 @@ impl<T: Owner> Single<'_, T> {
 
     /// Calls `act` within a callback of a state in a region, and returns to the callback.
     #[cold]
-    fn within_region<R>(&mut self, act: impl FnOnce(&mut Self) -> R) -> R {
+    fn within_region(&mut self, act: &mut dyn FnMut(&mut Self)) {
         let region = self.region_path();
-        let now = WithinCallback::new(self);
-        let mut inside = WithinRegion { now: Some(now), region };
-        let result = inside.now.as_mut().map(|now| act(now.single)).expect("the call has not ended");
+        let mut inside = WithinRegion { now: Some(WithinCallback::new(self)), region };
+        if let Some(now) = &mut inside.now {
+            act(now.single);
+        }
         inside.end();
-        result
     }
 
     /// Carries out a request of a state in a region within the call of its callback.
@@ -189,7 +187,9 @@ impl<T: Owner> Single<'_, T> {
         cx: &mut T::Context<'_>,
     ) -> bool {
         let inside = self.asked_inside(request);
-        self.within_region(|single| single.execute_now(order, inside.as_ref().unwrap_or(request), owner, cx))
+        let (request, mut is_done) = (inside.as_ref().unwrap_or(request), false);
+        self.within_region(&mut |single| is_done = single.execute_now(order, request, owner, cx));
+        is_done
     }
 
     /// Runs one tick (rule 4).
@@ -875,7 +875,9 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
         message: &T::Message,
         cx: &mut T::Context<'_>,
     ) -> bool {
-        self.within_callback(|single| single.send_now(order, owner, message, cx))
+        let mut is_handled = false;
+        self.within_callback(&mut |single| is_handled = single.send_now(order, owner, message, cx));
+        is_handled
     }
 
     fn seat(&self, _: usize) -> Option<&Seat<T>> {
@@ -884,7 +886,7 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
     }
 
     fn lend(&mut self, _: usize, owner: &mut T, cx: &mut T::Context<'_>, act: ActOnSeat<'_, T>) {
-        self.within_callback(|single| {
+        self.within_callback(&mut |single| {
             if !single.exiting {
                 single.settle(owner, cx);
             }

@@ -33,7 +33,7 @@ use super::step::Step;
 use super::visit::Visit;
 use super::waiting::Scope;
 use crate::change::{Cause, Change, End, NameOf, Outcome, Refusal};
-use crate::fsm::{Action, Order, Request, time_since};
+use crate::fsm::{Action, ChangeTo, Order, Request, time_since};
 use crate::owner::{Label, Owner, now, tell};
 use crate::state::{Place, State, StateRef};
 
@@ -208,7 +208,7 @@ impl<T: Owner> Single<'_, T> {
         match request {
             Request::Change(to) | Request::Force(to) if self.is_beside_in_region(to) => {
                 let (cause, kept) = (request.cause(), self.seat.ancestors().len());
-                self.may_change(|| request, owner)
+                self.may_change(request, owner)
                     && self.change_with_regions(
                         Plan { cause, kept, entered: slice::from_ref(to) },
                         &[],
@@ -305,7 +305,7 @@ impl<T: Owner> Single<'_, T> {
         if self.outer.is_some() {
             return self.execute_from_region(&Request::Change(to.clone()), owner, cx);
         }
-        if !self.may_change(|| Request::Change(to.clone()), owner) {
+        if !self.may_change(&ChangeTo(to), owner) {
             return false;
         }
         match self.kept_beside(to) {
@@ -317,9 +317,9 @@ impl<T: Owner> Single<'_, T> {
     #[inline(never)]
     fn execute_other(&mut self, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         if self.outer.is_some() {
-            return self.may_change(|| request, owner) && self.execute_path(request, owner, cx);
+            return self.may_change(request, owner) && self.execute_path(request, owner, cx);
         }
-        if !self.may_change(|| request, owner) {
+        if !self.may_change(request, owner) {
             return false;
         }
         match self.near_target(request) {
@@ -332,12 +332,12 @@ impl<T: Owner> Single<'_, T> {
 
     /// Returns whether a request may lead to a change. If not, this is logged.
     #[inline]
-    fn may_change<D: fmt::Display>(&mut self, request: impl Fn() -> D, owner: &T) -> bool {
-        if self.is_cycle(&request, owner) {
+    fn may_change(&mut self, request: &dyn fmt::Display, owner: &T) -> bool {
+        if self.is_cycle(request, owner) {
             return false;
         }
         if self.root().is_being_left() {
-            self.refused(&request(), owner, BEING_LEFT);
+            self.refused(request, owner, BEING_LEFT);
             return false;
         }
         true
@@ -402,10 +402,10 @@ impl<T: Owner> Single<'_, T> {
     /// Returns whether one callback has led to as many changes and messages as allowed (rule 13). If so, drops all requests and
     /// logs an error.
     #[inline]
-    fn is_cycle<D: fmt::Display>(&mut self, request: impl FnOnce() -> D, owner: &T) -> bool {
+    fn is_cycle(&mut self, request: &dyn fmt::Display, owner: &T) -> bool {
         let is_cycle = self.led_to() >= self.limit();
         if is_cycle {
-            self.break_cycle(&request(), owner);
+            self.break_cycle(request, owner);
         }
         is_cycle
     }

@@ -79,11 +79,22 @@ impl<T: Owner> Single<'_, T> {
 
     /// Calls `act` on the seat of the machine itself, and moves back to the region.
     pub(super) fn outside_regions<R>(&mut self, act: impl FnOnce(&mut Self) -> R) -> R {
+        let region = self.move_outside();
+        let result = act(self);
+        self.return_to(region);
+        result
+    }
+
+    /// Moves to the seat of the machine itself. Returns the region in whose seat the machine worked.
+    fn move_outside(&mut self) -> RegionPath {
         let region = self.region_path();
         self.move_to(&[]);
-        let result = act(self);
+        region
+    }
+
+    #[expect(clippy::needless_pass_by_value, reason = "so that no caller has to drop the path")]
+    fn return_to(&mut self, region: RegionPath) {
         self.move_back(&region);
-        result
     }
 
     /// Moves to the seat of a region as [`move_to`](Self::move_to) does.

@@ -117,7 +117,7 @@ impl<T: Owner> Single<'_, T> {
 
     /// Counts a message to oneself. Returns `false` if the limit has been reached.
     fn count_message(&mut self, owner: &T) -> bool {
-        if self.is_cycle(|| "message to oneself", owner) {
+        if self.is_cycle(&"message to oneself", owner) {
             return false;
         }
         self.count += 1;
