@@ -9,10 +9,10 @@ use bevy_ecs::resource::Resource;
 use bevy_ecs::world::{DeferredWorld, World};
 use demeanor::Owner;
 
+use crate::despite_panics::for_each_despite_panics;
 use crate::index::Index;
 use crate::machine::Machine;
 use crate::states_meant::{StateBits, StatesMeant, numbers};
-use crate::threads::for_each_despite_panics;
 
 /// The indexes of the machines of `T`.
 #[derive(Resource)]

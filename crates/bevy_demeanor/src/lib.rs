@@ -135,6 +135,7 @@ mod condition;
 mod context;
 #[cfg(feature = "reflect")]
 mod current_state;
+mod despite_panics;
 mod event;
 #[cfg(feature = "reflect")]
 mod factory;

@@ -12,11 +12,11 @@ use bevy_ecs::resource::Resource;
 use bevy_ecs::world::{EntityRef, World};
 use demeanor::Owner;
 
+use crate::despite_panics::for_each_despite_panics;
 use crate::machine::Machine;
 use crate::marker::Marker;
 use crate::removing::Removing;
 use crate::states_meant::{StateBits, StatesMeant, numbers};
-use crate::threads::for_each_despite_panics;
 
 /// The markers of the machines of `T`, by number.
 #[derive(Resource)]

@@ -1,6 +1,5 @@
 //! Decides whether a parallel pass runs on one thread or on all, and runs its chunks on all.
 
-use core::any::Any;
 use core::iter;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -68,17 +67,4 @@ pub(crate) fn run_on_all<'j>(next: &mut dyn FnMut() -> Option<Job<'j>>) -> Waite
     ends.sort_unstable_by_key(|(nth, _)| *nth);
     let waited = ends.into_iter().map(|(_, end)| end.unwrap_or_else(|panic| resume_unwind(panic)));
     waited.fold(Waited::default(), Waited::or)
-}
-
-/// Calls a function with all items, even if it panics for some of them. Returns the first panic.
-#[inline]
-pub(crate) fn for_each_despite_panics<I>(
-    mut items: impl Iterator<Item = I>,
-    mut act: impl FnMut(I),
-) -> Option<Box<dyn Any + Send>> {
-    let mut first = None;
-    while let Err(panic) = catch_unwind(AssertUnwindSafe(|| items.by_ref().for_each(&mut act))) {
-        first.get_or_insert(panic);
-    }
-    first
 }
