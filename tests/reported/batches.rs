@@ -3,6 +3,8 @@
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
+#[cfg(feature = "parallel")]
+use demeanor::StateRef;
 use demeanor::{Batch, Fsm, FsmSlice, GameTime, Owner, State};
 
 use crate::captured_log::{log_lines, on_record};
@@ -331,4 +333,42 @@ fn a_mock_in_a_batch_is_edited_and_verified_as_in_a_machine() {
     let key = batch.insert(Actor::default(), Box::new(mock));
     batch.update(&mut GameTime::new());
     drop(batch.remove(key));
+}
+
+/// Rule 22: if `regions` panicked while a batch learned a state, `par_extend` then added rows without seats to the bucket, which has them.
+#[cfg(feature = "parallel")]
+#[test]
+fn owners_are_added_on_all_cores_to_a_state_whose_regions_panicked_when_it_was_first_seen() {
+    struct Enemy;
+    impl Owner for Enemy {
+        type Context<'a> = ();
+        type Message = ();
+    }
+    struct Idle;
+    impl State<Enemy> for Idle {}
+    struct Hidden;
+    thread_local! {
+        static CALLS_LEFT: Cell<usize> = const { Cell::new(usize::MAX) };
+    }
+    impl State<Enemy> for Hidden {
+        fn regions(&self) -> Vec<StateRef<Enemy>> {
+            match CALLS_LEFT.get() {
+                0 => resume_unwind(Box::new("no regions yet")),
+                left => CALLS_LEFT.set(left - 1),
+            }
+            Vec::new()
+        }
+    }
+    for calls in 0..6 {
+        let mut batch = Batch::new();
+        let key = batch.insert(Enemy, &Idle);
+        CALLS_LEFT.set(calls);
+        panics(|| _ = batch.change_state(key, &Hidden, &mut ()));
+        panics(|| batch.par_extend(vec![Enemy, Enemy], &Hidden));
+        CALLS_LEFT.set(usize::MAX);
+        let before = batch.owners_in(&Hidden).len();
+        batch.par_extend(vec![Enemy, Enemy], &Hidden);
+        batch.update(&mut ());
+        assert_eq!(batch.owners_in(&Hidden).len(), before + 2, "after {calls} calls");
+    }
 }

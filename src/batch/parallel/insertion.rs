@@ -47,7 +47,9 @@ impl<T: Owner> Batch<T> {
         I::Iter: IndexedParallelIterator,
     {
         let (owners, state) = (owners.into_par_iter(), state.into_state());
-        if state.is_owned() || state.has_regions() {
+        // What the batch knows of a state counts, also if a method of the state panicked when the batch first saw it.
+        let known = self.store.states.bucket_of(&state).map(|bucket| self.store.states.get(bucket).has_seats);
+        if known.unwrap_or_else(|| state.is_owned() || state.has_regions()) {
             // In such a bucket, each owner has a seat.
             let mut made = Vec::new();
             made.par_extend(owners);
