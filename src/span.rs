@@ -73,7 +73,8 @@ pub(crate) fn opens_at(seconds: f64, entered_at: f64) -> f64 {
 #[cfg(feature = "std")]
 pub(crate) fn next_multiple(seconds: f64, passed: f64) -> f64 {
     // A multiple that is ahead by less than twice the tolerance counts as passed. The tolerance is doubled as in `opens_at`.
-    ((passed + 2.0 * tolerance(passed)) / seconds).floor().max(0.0).mul_add(seconds, seconds)
+    // The quotient is kept finite, so that a multiple of a very short span is due at once instead of never.
+    ((passed + 2.0 * tolerance(passed)) / seconds).floor().clamp(0.0, f64::MAX).mul_add(seconds, seconds)
 }
 
 /// Returns the tolerance of a span, in seconds. It is at most one second, so that an infinite span stays infinite.

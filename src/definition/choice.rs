@@ -51,8 +51,13 @@ impl<T: Owner> Choice<T> {
                 best.0
             }
             Self::Random(_) => {
-                let mut at = *luck * ranks.clone().sum::<f64>();
-                for (nth, weight) in ranks.clone().enumerate() {
+                let len = ranks.len();
+                let scaled = |scale: f64| ranks.clone().map(move |weight| weight * scale);
+                // The sum of very large weights would be infinite.
+                #[expect(clippy::cast_precision_loss, reason = "no state has so many exits")]
+                let scale = if scaled(1.0).sum::<f64>().is_finite() { 1.0 } else { 0.5 / len as f64 };
+                let mut at = *luck * scaled(scale).sum::<f64>();
+                for (nth, weight) in scaled(scale).enumerate() {
                     if at < weight {
                         *luck = at / weight;
                         return nth;
@@ -60,7 +65,7 @@ impl<T: Owner> Choice<T> {
                     at -= weight;
                 }
                 // Only rounding, or a random number outside of the range, leads here.
-                ranks.len() - 1
+                len - 1
             }
         }
     }

@@ -3,10 +3,10 @@
 #![cfg(feature = "definition")]
 
 use demeanor::StateRef;
-use demeanor::definition::{Definition, ExitReport, LoadError, Verdict};
+use demeanor::definition::{Definition, ExitReport, LoadError, Verdict, Vocabulary};
 use miette::{GraphicalReportHandler, GraphicalTheme};
 
-use crate::guard::{Guard, Notes, Told, parsed, vocabulary};
+use crate::guard::{Guard, Notes, Told, current, parsed, vocabulary};
 
 /// `explain` looked the state up by its name, and found another one of that name.
 #[test]
@@ -114,6 +114,47 @@ fn a_word_that_is_offered_twice_is_reported_where_it_is_first_used() {
 fn a_value_and_a_behaviour_may_share_a_name() {
     let vocabulary = vocabulary().behaviour("ammo", Notes::new("ammo")).message("ammo", |_| true);
     assert!(Definition::parse("initial = 'a'\n[states.a]\nbehaviour = 'ammo'\nfinal = true\n", &vocabulary).is_ok());
+}
+
+/// The sum of the weights was infinite, and the last exit was always taken.
+#[test]
+fn very_large_weights_are_drawn_in_proportion() {
+    let file = "
+        initial = 'a'
+        [states.a]
+        choose = 'random'
+        exits = [{ to = 'b', weight = 1e308 }, { to = 'c', weight = 1.5e308 }]
+        [states.b]
+        final = true
+        [states.c]
+        final = true
+    ";
+    for (luck, to) in [(0.0, "b"), (0.39, "b"), (0.41, "c"), (0.99, "c")] {
+        let definition = parsed(file, &Vocabulary::new().random(move |_: &mut Guard, _| luck));
+        let mut machine = definition.machine();
+        machine.update(&mut Guard::default(), &mut 0.0);
+        assert_eq!(current(&machine), to, "{luck}");
+    }
+}
+
+/// So many turns had passed that their number was infinite, and the next turn never came.
+#[test]
+fn a_state_with_a_very_short_every_has_a_turn_in_each_tick() {
+    let file = "
+        initial = 'a'
+        [states.a]
+        every = 5e-324
+        exits = [{ to = 'b', when = 'alarm' }]
+        [states.b]
+        final = true
+    ";
+    let definition = parsed(file, &Vocabulary::new().flag("alarm", |guard: &Guard, _| guard.is_alarmed));
+    let (mut guard, mut machine) = (Guard::default(), definition.machine());
+    machine.start(&mut guard, &mut 0.0);
+    machine.update(&mut guard, &mut 1.0);
+    guard.is_alarmed = true;
+    machine.update(&mut guard, &mut 2.0);
+    assert_eq!(current(&machine), "b");
 }
 
 #[cfg(feature = "script")]
