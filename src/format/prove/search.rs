@@ -155,18 +155,16 @@ pub(super) fn violations(machine: &Machine<'_>, wanted: BTreeSet<String>) -> BTr
     if asks_scripts || machine.has_script || machine.may_refuse {
         return BTreeMap::new();
     }
-    let wanted = wanted.into_iter().map(Goal::Violates);
-    let names = |run: FoundRun| {
-        let names =
-            run.goals.into_iter().filter_map(|goal| if let Goal::Violates(name) = goal { Some(name) } else { None });
-        names.map(move |name| (name, run.witness.clone()))
-    };
-    let mut wanted = wanted.collect();
-    search(machine, shortest(machine), &Times::of(machine), &mut wanted, Vec::new())
-        .runs
-        .into_iter()
-        .flat_map(names)
-        .collect()
+    let mut wanted = wanted.into_iter().map(Goal::Violates).collect();
+    let mut violations = BTreeMap::new();
+    for run in search(machine, shortest(machine), &Times::of(machine), &mut wanted, Vec::new()).runs {
+        for goal in run.goals {
+            if let Goal::Violates(name) = goal {
+                violations.insert(name, run.witness.clone());
+            }
+        }
+    }
+    violations
 }
 
 /// Searches for runs that take exits. If a time is too long for the shortest ticks, searches once more with longer ticks.
