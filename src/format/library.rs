@@ -13,11 +13,11 @@ pub(crate) const MOST_FILES: usize = 1000;
 /// The files that a definition links to, directly or through other files, by their paths relative to the definition's folder.
 #[derive(Default)]
 pub(crate) struct Library<'r> {
-    /// The text of each file, or the reason why it could not be read.
-    files: BTreeMap<PathBuf, Result<String, String>>,
-    /// The readable part of the file itself, if a part of it is not readable. `rests` has the same for each linked file.
+    /// The text of each file, or the reason why it could not be read; and the readable part of the text, if a part of it is not
+    /// readable.
+    files: BTreeMap<PathBuf, (Result<String, String>, OnceLock<String>)>,
+    /// The readable part of the file itself, if a part of it is not readable.
     rest: OnceLock<String>,
-    rests: BTreeMap<PathBuf, OnceLock<String>>,
     read_script: Option<ReadScript<'r>>,
 }
 
@@ -51,8 +51,7 @@ impl<'r> Library<'r> {
             if let Ok(text) = &text {
                 waiting.extend(paths(&path, text));
             }
-            library.rests.insert(path.clone(), OnceLock::new());
-            library.files.insert(path, text);
+            library.files.insert(path, (text, OnceLock::new()));
         }
         library
     }
@@ -74,23 +73,19 @@ impl<'r> Library<'r> {
     }
 
     pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
-        self.files.values().filter_map(|text| text.as_deref().ok())
+        self.files.values().filter_map(|(text, _)| text.as_deref().ok())
     }
 
     pub(crate) fn rest(&self) -> &OnceLock<String> {
         &self.rest
     }
 
-    pub(crate) fn rest_of(&self, path: &Path) -> &OnceLock<String> {
-        self.rests.get(path).unwrap_or(&self.rest)
-    }
-
-    /// Returns the path and the text of a file to which the file `from` links.
-    pub(crate) fn find(&self, from: &Path, file: &str) -> Result<(PathBuf, &str), String> {
+    /// Returns the path and the text of a file to which the file `from` links, and where its readable part is kept.
+    pub(crate) fn find(&self, from: &Path, file: &str) -> Result<(PathBuf, &str, &OnceLock<String>), String> {
         let path = path_of(from, file)?;
         match self.files.get(&path) {
-            Some(Ok(text)) => Ok((path, text)),
-            Some(Err(why)) => Err(why.clone()),
+            Some((Ok(text), rest)) => Ok((path, text, rest)),
+            Some((Err(why), _)) => Err(why.clone()),
             None => Err("there is no folder to look for it in, or there are too many files".into()),
         }
     }

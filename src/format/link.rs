@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::draft::machines::unknown_machine;
 use super::draft::{Draft, DraftState, read};
@@ -142,8 +142,8 @@ impl<'a, 'i> Linker<'a, 'i> {
             Box::new(Mistake::error("link", link.span.clone(), message).label("this file"))
         };
         let (file, machine) = parts(&link.text);
-        let (path, text) = self.library.find(at.file, file).map_err(wrong)?;
-        let machines = self.read(&path, text).map_err(wrong)?;
+        let (path, text, rest) = self.library.find(at.file, file).map_err(wrong)?;
+        let machines = self.read(&path, text, rest).map_err(wrong)?;
         let named = |one: &Draft<'_>| machine.is_none() || one.name.as_ref().map(|name| name.text.as_str()) == machine;
         let Some(which) = machines.iter().position(named) else {
             return Err(wrong(format!("it has no machine `{}`", machine.unwrap_or_default())));
@@ -161,10 +161,10 @@ impl<'a, 'i> Linker<'a, 'i> {
     }
 
     /// Reads the machines of another file, without resolving their links.
-    fn read(&mut self, path: &Path, text: &'i str) -> Result<Rc<[Draft<'i>]>, String> {
+    fn read(&mut self, path: &Path, text: &'i str, rest: &'i OnceLock<String>) -> Result<Rc<[Draft<'i>]>, String> {
         let read = || {
             let mut findings = Findings::new(Arc::new(Source::new(&path.display().to_string(), text)));
-            let machines = read::read(text, self.library.rest_of(path), &mut findings);
+            let machines = read::read(text, rest, &mut findings);
             if findings.errors() > 0 { Err(summary(&findings.into_problems())) } else { Ok(machines.into()) }
         };
         self.files.entry(path.to_path_buf()).or_insert_with(read).clone()
