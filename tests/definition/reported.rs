@@ -157,6 +157,29 @@ fn a_state_with_a_very_short_every_has_a_turn_in_each_tick() {
     assert_eq!(current(&machine), "b");
 }
 
+/// What the state noted behind its push stood beside the note before it, and the turn that it had taken came again after the pop.
+#[test]
+fn a_state_that_pushes_in_its_turn_waits_for_the_next_turn_after_the_pop() {
+    let file = "
+        initial = 'a'
+        [states.a]
+        every = 'ammo'
+        exits = [{ push = 'b', when = 'alarm' }]
+        [states.b]
+        exits = [{ pop = true, after = 1 }]
+    ";
+    let vocabulary =
+        Vocabulary::new().value("ammo", |_: &Guard, _| 2.0).flag("alarm", |guard: &Guard, _| guard.is_alarmed);
+    let definition = parsed(file, &vocabulary);
+    let (mut guard, mut machine) = (Guard { is_alarmed: true, ..Guard::default() }, definition.machine());
+    machine.start(&mut guard, &mut 0.0);
+    let states = [2.0, 3.0, 4.0, 5.0].map(|mut now| {
+        machine.update(&mut guard, &mut now);
+        current(&machine)
+    });
+    assert_eq!(states, ["b", "a", "a", "b"]);
+}
+
 #[cfg(feature = "script")]
 mod scripts {
     use demeanor::definition::ScriptBudget;

@@ -241,7 +241,7 @@ impl<T: Owner> Timer<T> {
     }
 
     /// Returns the key of the note, if the timer is a note.
-    fn note_key(&self) -> Option<u32> {
+    pub(crate) fn note_key(&self) -> Option<u32> {
         self.then.note().map(|note| note.key)
     }
 }
