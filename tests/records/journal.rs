@@ -6,7 +6,7 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
-use crate::flock::{Drink, Graze, Sheep, Sleep, Startle, World, flock};
+use crate::flock::{Graze, Sheep, Sleep, Startle, World, flock};
 use demeanor::journal::{Entry, Stays};
 use demeanor::{Batch, Change, Flow, Fsm, Journal, Key, Owner, State, StateMachine, StateRef, Step};
 
@@ -84,7 +84,7 @@ fn the_journal_is_the_same_on_any_number_of_threads() {
 fn an_update_in_turn_writes_the_same_journal_once_all_states_are_known() {
     let written = |tick: fn(&mut Batch<Sheep>, f64)| {
         let (mut batch, _) = flock(5000, 1_000_000);
-        for state in [&Drink as &'static dyn State<Sheep>, &Sleep, &Startle] {
+        for state in [&crate::flock::Drink as &'static dyn State<Sheep>, &Sleep, &Startle] {
             batch.insert(Sheep::default(), state);
         }
         (0..4).for_each(|nth| tick(&mut batch, f64::from(nth)));
