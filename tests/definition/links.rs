@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use demeanor::definition::{Definition, LoadError, Vocabulary};
+use demeanor::definition::{Definition, LoadError, Outline, Proof, PropertyAnswer, Vocabulary};
 
 use crate::guard::Guard;
 use crate::reports::lines;
@@ -153,6 +153,26 @@ fn links_that_double_again_and_again_are_refused() {
     writeln!(file, "[machines.m40]\ninitial = 'a'\nstates.a.final = true").unwrap();
     let found = lines(&file);
     assert!(found.iter().any(|line| line.contains("links lead to more than 20000 states")), "{found:?}");
+}
+
+/// The run that would break the property has no scripts.
+#[test]
+#[cfg_attr(not(feature = "script"), ignore = "needs the feature `script`")]
+fn where_a_linked_file_asks_a_script_no_property_counts_as_broken() {
+    let folder = folder("asked");
+    let of_main = "\n[properties.ends]\nfrom = 'in(a)'\nreach = 'in(b)'\nwithin = 5\n";
+    let round = |when: &str| {
+        format!("initial = 'walk'\nstates.walk.exits = [{{ to = 'home', when = {when} }}]\nstates.home.final = true\n")
+    };
+    fs::write(folder.join("main.toml"), [MAIN, of_main].concat()).unwrap();
+    fs::write(folder.join("below/ask.rhai"), "true").unwrap();
+    let [asked, plain] = ["{ script = 'ask.rhai' }", "'brave'"].map(|when| {
+        fs::write(folder.join("below/round.fsm.toml"), round(when)).unwrap();
+        let proof = Proof::of(&Outline::load_all(folder.join("main.toml"), None).unwrap());
+        proof.properties()[0].answer().clone()
+    });
+    assert!(matches!(asked, PropertyAnswer::NotDecided(_)), "{asked:?}");
+    assert!(matches!(plain, PropertyAnswer::Fails(_)), "{plain:?}");
 }
 
 /// The file between is right in `b`, where the ticks have a length, although it is wrong in `a`.

@@ -9,7 +9,6 @@ use super::configuration::Configuration;
 use super::flicker::shortest;
 use super::machine::{Machine, Standing, StateTime};
 use super::witness::{CHANCE, StageRun, Witness, WitnessRow, WitnessValue};
-use crate::format::outline::mention::Meaning;
 use crate::format::outline::{ExitId, StateId};
 use crate::format::property::{Property, PropertyRule};
 
@@ -151,8 +150,10 @@ pub(super) struct Found {
 /// search finds one: no run of fewer ticks of this length violates the property.
 pub(super) fn violations(machine: &Machine<'_>, wanted: BTreeSet<String>) -> BTreeMap<String, Witness> {
     // The run has no scripts. In the game, a script may answer differently, and may act.
-    let asks_scripts = machine.outline.mentions().iter().any(|mention| *mention.meaning() == Meaning::Script);
-    if asks_scripts || machine.has_script || machine.may_refuse {
+    let mut states = machine.outline.states().iter();
+    let has_scripts =
+        states.any(|state| state.script.is_some() || state.conditions().any(|when| when.script().is_some()));
+    if has_scripts || machine.may_refuse {
         return BTreeMap::new();
     }
     let mut wanted = wanted.into_iter().map(Goal::Violates).collect();
