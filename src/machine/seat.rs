@@ -48,8 +48,8 @@ pub(crate) struct Rare<T: Owner> {
     pub(crate) ancestors: Vec<StateRef<T>>,
     /// When each ancestor was entered, in seconds.
     pub(crate) ancestors_entered_at: Vec<f64>,
-    /// The suspended paths, oldest first.
-    pub(crate) stack: Vec<Suspended<T>>,
+    /// The suspended paths, oldest first. Nearly all owners have at most one, and a copy of it for a rollback allocates nothing.
+    pub(crate) stack: SmallVec<[Suspended<T>; 1]>,
     /// For each composite state that keeps history, its descendant that was active last.
     pub(crate) history: Vec<(StateRef<T>, StateRef<T>)>,
     /// The latest changes and messages to oneself, recorded once a callback has led to suspiciously many.
@@ -880,7 +880,7 @@ impl<T: Owner> Default for Rare<T> {
         Self {
             ancestors: Vec::new(),
             ancestors_entered_at: Vec::new(),
-            stack: Vec::new(),
+            stack: SmallVec::new(),
             history: Vec::new(),
             trail: Vec::new(),
             waiting: Waiting::new(),
