@@ -9,6 +9,7 @@ use super::configuration::Configuration;
 use super::flicker::shortest;
 use super::machine::{Machine, Standing, StateTime};
 use super::witness::{CHANCE, StageRun, Witness, WitnessRow, WitnessValue};
+use crate::format::expression::When;
 use crate::format::outline::{ExitId, StateId};
 use crate::format::property::{Property, PropertyRule};
 
@@ -150,9 +151,9 @@ pub(super) struct Found {
 /// search finds one: no run of fewer ticks of this length violates the property.
 pub(super) fn violations(machine: &Machine<'_>, wanted: BTreeSet<String>) -> BTreeMap<String, Witness> {
     // The run has no scripts. In the game, a script may answer differently, and may act.
+    let is_script = |when: &When| matches!(when, When::Script(_));
     let mut states = machine.outline.states().iter();
-    let has_scripts =
-        states.any(|state| state.script.is_some() || state.conditions().any(|when| when.script().is_some()));
+    let has_scripts = states.any(|state| state.script.is_some() || state.conditions().any(is_script));
     if has_scripts || machine.may_refuse {
         return BTreeMap::new();
     }
