@@ -94,9 +94,12 @@ fn draw() -> String {
         picture += &circle(*spot, 30.0, &format!(r#"fill="{color}" fill-opacity="0.15" stroke="{color}""#));
         picture += &circle(place, 6.0, &format!(r#"fill="{color}""#));
     }
-    for (place, state, _) in &seen.guards {
-        picture += &circle(*place, 4.5, &format!(r#"fill="{}""#, color(state)));
-    }
+    let circles =
+        seen.guards.iter().map(|(place, state, _)| circle(*place, 4.5, &format!(r#"fill="{}""#, color(state))));
+    // The order of a query is that of the archetypes.
+    let mut circles: Vec<String> = circles.collect();
+    circles.sort();
+    picture += &circles.concat();
     for place in prowlers(&mut app) {
         picture += &circle(place, 7.0, r##"fill="#c678dd" stroke="#ffffff""##);
     }
