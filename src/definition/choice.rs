@@ -51,13 +51,15 @@ impl<T: Owner> Choice<T> {
                 best.0
             }
             Self::Random(_) => {
-                let len = ranks.len();
-                let scaled = |scale: f64| ranks.clone().map(move |weight| weight * scale);
-                // The sum of very large weights would be infinite.
-                #[expect(clippy::cast_precision_loss, reason = "no state has so many exits")]
-                let scale = if scaled(1.0).sum::<f64>().is_finite() { 1.0 } else { 0.5 / len as f64 };
-                let mut at = *luck * scaled(scale).sum::<f64>();
-                for (nth, weight) in scaled(scale).enumerate() {
+                let (len, mut scale, mut sum) = (ranks.len(), 1.0, ranks.clone().sum::<f64>());
+                if sum.is_infinite() {
+                    // The weights are very large.
+                    #[expect(clippy::cast_precision_loss, reason = "no state has so many exits")]
+                    let smaller = 0.5 / len as f64;
+                    (scale, sum) = (smaller, ranks.clone().map(|weight| weight * smaller).sum());
+                }
+                let mut at = *luck * sum;
+                for (nth, weight) in ranks.map(|weight| weight * scale).enumerate() {
                     if at < weight {
                         *luck = at / weight;
                         return nth;

@@ -108,13 +108,13 @@ impl Source {
     }
 }
 
-/// Reads only the lines that are drawn, not the whole text before them.
 /// Returns the start of the character to which a byte belongs. After the end, returns the end.
 pub(crate) fn boundary(text: &str, at: usize) -> usize {
     let at = at.min(text.len());
     (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
+/// Reads only the lines that are drawn, not the whole text before them.
 impl SourceCode for Source {
     fn read_span<'a>(
         &'a self,

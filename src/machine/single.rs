@@ -635,9 +635,8 @@ impl<T: Owner> Requests<T> {
                 Request::Due(timer) => Timer { due: 0.0, ..*timer },
                 _ => continue,
             };
-            let key = timer.note_key();
-            let is_replaced = |other: &&mut Timer<T>| other.scope == timer.scope && other.note_key() == key;
-            if let Some(note) = key.and_then(|_| timers.iter_mut().find(is_replaced)) {
+            let note = timer.note_key().and_then(|key| timers.iter_mut().find(|other| other.is_note(timer.scope, key)));
+            if let Some(note) = note {
                 *note = timer;
             } else if timer.scope != Scope::Left && (timer.due < f64::INFINITY || timer.then.is_note()) {
                 // A timer of infinite seconds is never due.

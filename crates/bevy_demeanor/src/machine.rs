@@ -5,7 +5,6 @@ use core::fmt;
 use core::marker::PhantomData;
 use core::ops::Deref;
 
-use bevy_ecs::change_detection::DetectChangesMut;
 use bevy_ecs::component::Component;
 use bevy_ecs::entity::{ComponentCloneCtx, Entity, SourceComponent};
 use bevy_ecs::lifecycle::HookContext;
@@ -18,7 +17,7 @@ use log::warn;
 #[cfg(feature = "serialize")]
 use crate::book::SavedBy;
 use crate::named_entity::NamedEntity;
-use crate::waiting::NextLook;
+use crate::waiting::{NextLook, visit_next};
 
 /// The state machine of an entity that has the component `T`.
 ///
@@ -79,9 +78,7 @@ pub(crate) struct MachineHooks<T: Owner> {
 
 fn on_insert<T: Owner>(mut world: DeferredWorld<'_>, context: HookContext) {
     // No pass visits a machine that is disabled or has no owner, so a pass might not notice this insertion by the change tick.
-    if let Some(mut next_look) = world.get_mut::<NextLook<T>>(context.entity) {
-        next_look.bypass_change_detection().forget();
-    }
+    visit_next::<T>(&mut world, context.entity);
     if let Some(MachineHooks { inserted, .. }) = world.get_resource::<MachineHooks<T>>() {
         inserted(world, context.entity);
     }

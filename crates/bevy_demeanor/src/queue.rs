@@ -61,6 +61,16 @@ struct Reached {
     has_complained: bool,
 }
 
+impl Reached {
+    /// Returns how often machines may be reached in chains. A change that causes two others does not need a long chain to go on
+    /// forever. The number never falls while it is counted.
+    fn most(&self) -> usize {
+        let longest = LONGEST_CHAIN as usize;
+        // An observer may send many messages to few machines.
+        longest * (self.from_outside + self.in_chains.len()).max(longest)
+    }
+}
+
 /// The largest number of states that the error names.
 const TRAIL: usize = 16;
 
@@ -72,16 +82,13 @@ impl Queue {
 
     /// Returns whether a change that is requested now is part of a cycle.
     fn is_cycle(&self) -> bool {
-        let (longest, reached) = (LONGEST_CHAIN as usize, &self.reached);
-        // An observer may send many messages to few machines.
-        let machines = (reached.from_outside + reached.in_chains.len()).max(longest);
-        // A change that causes two others does not need a long chain to go on forever.
-        self.next_in_chain() > LONGEST_CHAIN || reached.times_in_chains >= longest * machines
+        self.next_in_chain() > LONGEST_CHAIN || self.reached.times_in_chains >= self.reached.most()
     }
 
-    /// Returns whether no cycle is suspected, so that states need not be recorded.
+    /// Returns whether no cycle is suspected, so that states need not be recorded. Twice as many are recorded as the error names.
     fn is_usual(&self) -> bool {
-        self.next_in_chain() < LONGEST_CHAIN / 2 && self.reached.times_in_chains < LONGEST_CHAIN as usize / 2
+        let is_far = self.reached.times_in_chains + 2 * TRAIL < self.reached.most();
+        self.next_in_chain() < LONGEST_CHAIN / 2 && is_far
     }
 
     /// Counts a machine that is reached. Returns `false` if it is part of a cycle.

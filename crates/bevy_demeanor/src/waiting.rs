@@ -93,11 +93,14 @@ pub(crate) fn watch_who_comes_back<T: Owner>(app: &mut App) {
             }
         });
     }
-    app.world_mut().resource_mut::<Visits>().0.push(|world, entity| {
-        if let Some(mut next_look) = world.get_mut::<NextLook<T>>(entity) {
-            next_look.bypass_change_detection().forget();
-        }
-    });
+    app.world_mut().resource_mut::<Visits>().0.push(visit_next::<T>);
+}
+
+/// Makes the next pass visit the machine of an entity.
+pub(crate) fn visit_next<T: Owner>(world: &mut DeferredWorld<'_>, entity: Entity) {
+    if let Some(mut next_look) = world.get_mut::<NextLook<T>>(entity) {
+        next_look.bypass_change_detection().forget();
+    }
 }
 
 /// Detects whether a clock stands still while a machine sleeps. A machine that is visited checks this itself; sleeping machines

@@ -162,7 +162,7 @@ impl<T: Owner> TimerList<T> {
 
     fn position(&self, by: Scope, key: u32) -> Option<usize> {
         match &self.index {
-            None => self.list.iter().position(|timer| timer.scope == by && timer.note_key() == Some(key)),
+            None => self.list.iter().position(|timer| timer.is_note(by, key)),
             Some(index) => index.note(by.rank(), key).ok().map(|at| index.notes[at].1),
         }
     }
@@ -238,6 +238,11 @@ impl<T: Owner> Timer<T> {
 
     fn is_gap(&self) -> bool {
         matches!(&self.then, Then::Change(to) if to.is_none())
+    }
+
+    /// Returns whether the timer is the note that a state of this scope has stored under this key.
+    pub(crate) fn is_note(&self, by: Scope, key: u32) -> bool {
+        self.scope == by && self.note_key() == Some(key)
     }
 
     /// Returns the key of the note, if the timer is a note.
