@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use core::cell::Cell;
 use core::fmt;
 
+use crate::boxed::Boxed;
 use crate::change::Cause;
 use crate::machine::regions::{Around, InRegion, Regions, Tree};
 use crate::machine::seat::{Rare, Seat};
@@ -1268,7 +1269,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
     #[cfg_attr(not(feature = "definition"), expect(dead_code, reason = "only states from files have actions"))]
     pub(crate) fn ask_with(&mut self, request: Request<T>, action: Option<Action<T>>) {
         self.ask(match action {
-            Some(action) => Request::Acting(Box::new(Acting { request, action })),
+            Some(action) => Request::Acting(Boxed::new(Acting { request, action })),
             None => request,
         });
     }
@@ -1545,11 +1546,11 @@ pub(crate) enum Request<T: Owner> {
     Resume(StateRef<T>),
     Send(Box<T::Message>),
     /// A timer to set, or a number to store.
-    After(Box<After<T>>),
+    After(Boxed<After<T>>),
     /// A change in the next tick.
     Next(StateRef<T>),
     /// The request of a timer that is due.
-    Due(Box<Timer<T>>),
+    Due(Boxed<Timer<T>>),
     /// Sleep for a number of seconds.
     Sleep(f64),
     /// A call that reads or cancels timers. It is a request only where it is refused (rule 12); elsewhere it acts at once.
@@ -1557,9 +1558,9 @@ pub(crate) enum Request<T: Owner> {
     /// A call of `stay` outside of an `enter`. It is refused.
     Stay,
     /// A request that was made in a region and concerns the region's seat (rule 32).
-    InRegion(Box<InRegion<T>>),
+    InRegion(Boxed<InRegion<T>>),
     /// A change with an action, which runs between the exits and the enters (rule 40).
-    Acting(Box<Acting<T>>),
+    Acting(Boxed<Acting<T>>),
 }
 
 /// A request for a change, and its action.
@@ -1582,7 +1583,7 @@ impl<T: Owner> Request<T> {
 
     /// Creates a request for a timer.
     pub(crate) fn after(seconds: f64, then: Then<T>) -> Self {
-        Self::After(Box::new(After { seconds, scope: Scope::Machine, then }))
+        Self::After(Boxed::new(After { seconds, scope: Scope::Machine, then }))
     }
 
     /// Returns the request as made by a callback with this scope. Only a request for a timer stores the scope.

@@ -333,6 +333,7 @@ extern crate alloc;
 
 #[cfg(feature = "std")]
 pub mod batch;
+mod boxed;
 mod cast;
 mod change;
 #[cfg(feature = "definition")]

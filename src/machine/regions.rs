@@ -9,6 +9,7 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 
 use super::quiet::Quiet;
 use super::seat::{Path, Rare, Seat};
+use crate::boxed::RareBox;
 use crate::fsm::{Request, View};
 use crate::owner::Owner;
 use crate::state::{State, StateRef};
@@ -34,7 +35,7 @@ pub(super) struct Region<T: Owner> {
     pub(super) made: u32,
     pub(super) kept: usize,
     /// The memory for the seat around it, for the next time that `Single` works on the region's seat.
-    pub(super) spare: Option<Box<Outer<T>>>,
+    pub(super) spare: RareBox<Outer<T>>,
 }
 
 /// Identifies an open region.
@@ -77,7 +78,7 @@ pub(crate) struct Outer<T: Owner> {
     pub(super) made: u32,
     pub(super) kept: usize,
     pub(super) quiet: Quiet,
-    pub(super) around: Option<Box<Outer<T>>>,
+    pub(super) around: RareBox<Outer<T>>,
     pub(super) level: usize,
 }
 
@@ -85,7 +86,7 @@ impl<T: Owner> Regions<T> {
     pub(crate) fn new(count: usize) -> Self {
         let mut list = Vec::with_capacity(count);
         for _ in 0..count {
-            list.push(Region { seat: Seat::empty(), made: 0, kept: usize::MAX, spare: None });
+            list.push(Region { seat: Seat::empty(), made: 0, kept: usize::MAX, spare: RareBox::NONE });
         }
         Self { stamp: new_stamp(), list }
     }
@@ -128,7 +129,7 @@ impl<T: Owner> Outer<T> {
     #[cold]
     pub(super) fn empty() -> Self {
         let id = RegionId { stamp: 0, nth: 0 };
-        Self { seat: Seat::empty(), id, made: 0, kept: 0, quiet: Quiet::NONE, around: None, level: 0 }
+        Self { seat: Seat::empty(), id, made: 0, kept: 0, quiet: Quiet::NONE, around: RareBox::NONE, level: 0 }
     }
 
     pub(super) fn as_around(&self) -> Around<'_, T> {
@@ -155,7 +156,7 @@ impl<T: Owner> Outer<T> {
     #[cold]
     pub(super) fn root(&mut self) -> &mut Seat<T> {
         let mut outer = self;
-        while let Some(around) = &mut outer.around {
+        while let Some(around) = &mut *outer.around {
             outer = around;
         }
         &mut outer.seat
@@ -349,8 +350,8 @@ impl<T: Owner> Seat<T> {
 
     /// Takes out the open regions. All changes of the seat's current state do this before they replace it.
     #[inline]
-    pub(crate) fn take_regions(&mut self) -> Option<Box<Regions<T>>> {
-        self.rare.as_mut().and_then(|rare| rare.regions.take())
+    pub(crate) fn take_regions(&mut self) -> RareBox<Regions<T>> {
+        self.rare.as_mut().map_or(RareBox::NONE, |rare| rare.regions.take())
     }
 }
 

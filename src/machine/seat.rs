@@ -5,8 +5,7 @@
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use core::mem::{self, ManuallyDrop};
-use core::ops::{Deref, DerefMut};
+use core::mem;
 
 use smallvec::SmallVec;
 
@@ -14,6 +13,7 @@ use super::regions::Regions;
 #[cfg(feature = "std")]
 use super::waiting::Then;
 use super::waiting::{NextWake, Scope, Timer, Timers, Waiting};
+use crate::boxed::RareBox;
 use crate::change::Cause;
 use crate::fsm::{NEVER, Request, View, time_or_zero};
 use crate::owner::Owner;
@@ -31,7 +31,7 @@ pub(crate) struct Seat<T: Owner> {
     pub(crate) previous: StateRef<T>,
     /// When the current state was entered, in seconds; `NEVER` if it has not been entered.
     pub(crate) entered_at: f64,
-    pub(crate) rare: RareBox<T>,
+    pub(crate) rare: RareBox<Rare<T>>,
 }
 
 /// An active state whose turn it is in a tick.
@@ -56,7 +56,7 @@ pub(crate) struct Rare<T: Owner> {
     pub(crate) trail: Vec<Footprint<T>>,
     pub(crate) waiting: Waiting<T>,
     /// The open regions of the current state (rule 32). `None` if it has no regions, or if they have not been opened.
-    pub(crate) regions: Option<Box<Regions<T>>>,
+    pub(crate) regions: RareBox<Regions<T>>,
     /// The changes of the seat since a callback lent it; `None` while the seat is not lent.
     pub(crate) lent: Option<SeatLoan>,
 }
@@ -94,7 +94,7 @@ pub(crate) struct Suspended<T: Owner> {
     /// The timers of these states. `due` is the number of seconds that remain.
     pub(crate) timers: Timers<T>,
     /// The regions of the current state. The states that were active in each region are on top of the stack of the region's seat.
-    pub(crate) regions: Option<Box<Regions<T>>>,
+    pub(crate) regions: RareBox<Regions<T>>,
 }
 
 /// A suspended path that is being resumed, with its times and timers. Each state gets its time and its timers back when it is
@@ -114,7 +114,7 @@ impl<T: Owner> Resumption<T> {
     }
 
     /// Takes out the regions of the innermost state, when all states around them have been resumed.
-    pub(crate) fn take_regions(&mut self) -> Option<Box<Regions<T>>> {
+    pub(crate) fn take_regions(&mut self) -> RareBox<Regions<T>> {
         self.suspended.regions.take()
     }
 }
@@ -174,7 +174,7 @@ impl<T: Owner> Seat<T> {
         // Dropped last: a state's `Drop` may panic (rule 22).
         let mut replaced = Vec::new();
         let mut ended = Timers::new();
-        let mut closed = None;
+        let mut closed = RareBox::NONE;
         if path.len() > 1 || self.rare.is_some() {
             let entered_at = self.entered_at;
             let is_active = self.shared_with(&path);
@@ -448,7 +448,7 @@ impl<T: Owner> Seat<T> {
             time: now - time_or_zero(entered_at),
             ancestors: SmallVec::new(),
             timers: rare.waiting.change(0),
-            regions: None,
+            regions: RareBox::NONE,
         };
         // Most paths have no ancestors. Checking for this is faster than collecting none.
         if !rare.ancestors.is_empty() {
@@ -751,7 +751,7 @@ impl<T: Owner> Rare<T> {
             take(state.into());
         }
         while let Some(Suspended { current, ancestors, timers, regions, time: _ }) = stack.pop() {
-            if let Some(regions) = regions {
+            if let Some(regions) = regions.into_option() {
                 empty_regions(*regions, take);
             }
             take(current.into());
@@ -767,7 +767,7 @@ impl<T: Owner> Rare<T> {
             take(last.into());
         }
         waiting.empty_into(take);
-        if let Some(regions) = regions.take() {
+        if let Some(regions) = regions.take().into_option() {
             empty_regions(*regions, take);
         }
     }
@@ -795,7 +795,7 @@ impl<T: Owner> Clone for Seat<T> {
             current: self.current.clone(),
             previous: self.previous.clone(),
             entered_at: self.entered_at,
-            rare: RareBox(ManuallyDrop::new(self.rare.clone())),
+            rare: self.rare.clone().into(),
         }
     }
 
@@ -805,46 +805,6 @@ impl<T: Owner> Clone for Seat<T> {
         self.entered_at = source.entered_at;
         clone_rare_from(&mut self.rare, source.rare.as_deref());
     }
-}
-
-/// The rare data of a seat, if there is any.
-///
-/// Its `Drop` is only a call. Otherwise the code that drops all this data would be compiled again in each part of a program that
-/// may drop a seat.
-pub(crate) struct RareBox<T: Owner>(ManuallyDrop<Option<Box<Rare<T>>>>);
-
-impl<T: Owner> RareBox<T> {
-    pub(crate) const NONE: Self = Self(ManuallyDrop::new(None));
-}
-
-impl<T: Owner> Deref for RareBox<T> {
-    type Target = Option<Box<Rare<T>>>;
-
-    #[inline]
-    fn deref(&self) -> &Self::Target {
-        &self.0
-    }
-}
-
-impl<T: Owner> DerefMut for RareBox<T> {
-    #[inline]
-    fn deref_mut(&mut self) -> &mut Self::Target {
-        &mut self.0
-    }
-}
-
-impl<T: Owner> Drop for RareBox<T> {
-    #[inline]
-    fn drop(&mut self) {
-        if let Some(rare) = self.0.take() {
-            drop_rare(rare);
-        }
-    }
-}
-
-#[inline(never)]
-fn drop_rare<T: Owner>(rare: Box<Rare<T>>) {
-    drop(rare);
 }
 
 /// Copies the rare data of a seat into the box of another seat. If there is nothing to copy, the box is emptied and kept.
@@ -884,7 +844,7 @@ impl<T: Owner> Default for Rare<T> {
             history: Vec::new(),
             trail: Vec::new(),
             waiting: Waiting::new(),
-            regions: None,
+            regions: RareBox::NONE,
             lent: None,
         }
     }

@@ -1,6 +1,5 @@
 //! One owner's machine while it runs: its seat, its ticks, and the queue of the requests that its callbacks make.
 
-use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::{mem, ptr};
@@ -11,6 +10,7 @@ use super::regions::{Outer, RegionId, RegionPath, Tree, own};
 use super::seat::{Rare, Seat, SeatLoan, Turn};
 use super::settings::{MOST_CHANGES, Settings};
 use super::waiting::{Awaited, Pending, Scope, Timer, Timers};
+use crate::boxed::RareBox;
 use crate::fsm::{ActOnSeat, Fsm, Machines, Order, Request, View, time_or_zero};
 use crate::owner::{Owner, now};
 use crate::span::{due_after, opens_at};
@@ -21,7 +21,7 @@ pub(crate) struct Single<'a, T: Owner> {
     /// The seat of the machine, or of the region whose callback is running.
     pub(crate) seat: &'a mut Seat<T>,
     /// The seats around that of the region; `None` outside of regions.
-    pub(crate) outer: Option<Box<Outer<T>>>,
+    pub(crate) outer: RareBox<Outer<T>>,
     /// `None` if they are the default.
     settings: Option<&'a Settings<T>>,
     pub(crate) requests: Requests<T>,
@@ -77,7 +77,7 @@ impl<'a, T: Owner> Single<'a, T> {
     pub(crate) fn new(seat: &'a mut Seat<T>, settings: Option<&'a Settings<T>>) -> Self {
         Self {
             seat,
-            outer: None,
+            outer: RareBox::NONE,
             settings,
             requests: Requests::new(),
             target: StateRef::NONE,
@@ -388,7 +388,7 @@ pub(crate) struct Requests<T: Owner> {
     /// `None` if `first` is `None`.
     second: Option<Request<T>>,
     /// The other requests. `None` if there are none.
-    more: Option<Box<More<T>>>,
+    more: RareBox<More<T>>,
 }
 
 /// The requests that few machines have.
@@ -420,7 +420,7 @@ impl<T: Owner> Default for More<T> {
 impl<T: Owner> Requests<T> {
     #[inline]
     pub(crate) const fn new() -> Self {
-        Self { first: None, second: None, more: None }
+        Self { first: None, second: None, more: RareBox::NONE }
     }
 
     /// Returns whether nothing is stored. A list of requests that were set aside counts as stored even if all of them have been
@@ -515,7 +515,7 @@ impl<T: Owner> Requests<T> {
 
     fn tidy(&mut self) {
         if self.more.as_ref().is_some_and(|more| more.is_empty()) {
-            self.more = None;
+            self.more = RareBox::NONE;
         }
     }
 
@@ -527,7 +527,7 @@ impl<T: Owner> Requests<T> {
     /// Does what [`withdraw`](Self::withdraw) does, and calls `is_one` exactly once for each request.
     fn withdraw_each(&mut self, is_one: &mut dyn FnMut(&Request<T>) -> bool) -> Self {
         let mut withdrawn = Self::new();
-        if let Some(more) = &mut self.more {
+        if let Some(more) = &mut *self.more {
             for waiting in &mut more.set_aside {
                 for request in mem::take(waiting) {
                     if is_one(&request) { withdrawn.push(request) } else { waiting.push_back(request) }
@@ -538,7 +538,7 @@ impl<T: Owner> Requests<T> {
         while let Some(request) = self.pop() {
             if is_one(&request) { &mut withdrawn } else { &mut left }.push(request);
         }
-        if let Some(set_aside) = self.more.take().map(|more| more.set_aside) {
+        if let Some(set_aside) = self.more.take().into_option().map(|more| more.set_aside) {
             left.more.get_or_insert_default().set_aside = set_aside;
         }
         *self = left;
@@ -591,7 +591,7 @@ impl<T: Owner> Requests<T> {
     #[cold]
     fn move_all_up(&mut self) {
         self.first = self.second.take();
-        if let Some(more) = &mut self.more {
+        if let Some(more) = &mut *self.more {
             self.second = more.behind.pop_front();
             self.tidy();
         }
@@ -619,11 +619,12 @@ impl<T: Owner> Requests<T> {
     pub(crate) fn leave_timers(mut self, timers: &mut Timers<T>) {
         while let Some(request) = self.pop() {
             let request = match request {
-                Request::InRegion(inside) => inside.request,
+                Request::InRegion(inside) => inside.into_inner().request,
                 request => request,
             };
             let timer = match request {
                 Request::After(after) => {
+                    let after = after.into_inner();
                     // Negative seconds and NaN count as 0.
                     let due = due_after(after.seconds, 0.0).max(0.0);
                     Timer { due, scope: after.scope, then: after.then }
@@ -632,7 +633,7 @@ impl<T: Owner> Requests<T> {
                     timers.retain(|timer| timer.scope != Scope::Current);
                     Timer::next(to)
                 }
-                Request::Due(timer) => Timer { due: 0.0, ..*timer },
+                Request::Due(timer) => Timer { due: 0.0, ..timer.into_inner() },
                 _ => continue,
             };
             let note = timer.note_key().and_then(|key| timers.iter_mut().find(|other| other.is_note(timer.scope, key)));

@@ -32,6 +32,7 @@ use super::single::{ASKED_TO_SLEEP, Descent, HAS_CHANGED_INSIDE, HAS_REFUSED, Re
 use super::step::Step;
 use super::visit::Visit;
 use super::waiting::Scope;
+use crate::boxed::RareBox;
 use crate::change::{Cause, Change, End, NameOf, Outcome, Refusal};
 use crate::fsm::{Action, ChangeTo, Order, Request, time_since};
 use crate::owner::{Label, Owner, now, tell};
@@ -687,7 +688,7 @@ impl<T: Owner, const REGIONS: bool> Steps for OneChange<'_, '_, '_, T, REGIONS> 
         } else {
             single.requests.end_timers(plan.kept)
         };
-        let mut closed = if REGIONS { single.seat.take_regions() } else { None };
+        let mut closed = if REGIONS { single.seat.take_regions() } else { RareBox::NONE };
         match plan.cause {
             Cause::Push => {
                 drop(single.seat.push(first, &mut |timers| mem::take(&mut ended).leave_timers(timers), now));
@@ -803,11 +804,11 @@ impl<T: Owner> Single<'_, T> {
         if !REGIONS {
             return Ok(());
         }
-        let resumed = resumption.as_mut().and_then(Resumption::take_regions);
+        let resumed = resumption.as_mut().map_or(RareBox::NONE, Resumption::take_regions);
         if regions.is_empty() && resumed.is_none() {
             return Ok(());
         }
-        let is_open = match resumed {
+        let is_open = match resumed.into_option() {
             Some(resumed) => self.resume_regions(*resumed, owner, cx),
             None => self.open_regions(regions, owner, cx),
         };

@@ -12,6 +12,7 @@ use super::seat::{Rare, Seat, path_to};
 use super::single::{ASKED_TO_SLEEP, HAS_CHANGED_INSIDE, Requests, Single};
 use super::transition::lone::{LoneSeat, change_lone};
 use super::waiting::{Awaited, Pending, Scope};
+use crate::boxed::{Boxed, RareBox};
 use crate::change::Cause;
 use crate::fsm::{ActOnSeat, Fsm, Machines, NEVER, Order, Request, View};
 use crate::owner::Owner;
@@ -34,7 +35,7 @@ impl<T: Owner> Single<'_, T> {
     /// Returns the seat of the machine itself.
     #[inline]
     pub(super) fn root(&mut self) -> &mut Seat<T> {
-        match &mut self.outer {
+        match &mut *self.outer {
             Some(outer) => outer.root(),
             None => self.seat,
         }
@@ -44,7 +45,7 @@ impl<T: Owner> Single<'_, T> {
     pub(super) fn enter_region(&mut self, nth: usize) {
         let regions = self.seat.rare.as_mut().and_then(|rare| rare.regions.as_mut()).expect("the regions are open");
         let (stamp, region) = (regions.stamp, &mut regions.list[nth]);
-        let mut outer = region.spare.take().unwrap_or_else(|| Box::new(Outer::empty()));
+        let mut outer = region.spare.take().into_option().unwrap_or_else(|| Box::new(Outer::empty()));
         mem::swap(&mut outer.seat, &mut region.seat);
         outer.id = RegionId { stamp, nth };
         outer.made = mem::replace(&mut self.made, region.made);
@@ -53,12 +54,12 @@ impl<T: Owner> Single<'_, T> {
         outer.level = self.level() + 1;
         outer.around = self.outer.take();
         mem::swap(&mut outer.seat, self.seat);
-        self.outer = Some(outer);
+        *self.outer = Some(outer);
     }
 
     /// Moves back to the seat around the region.
     pub(super) fn leave_region(&mut self) {
-        let Some(mut outer) = self.outer.take() else { return };
+        let Some(mut outer) = self.outer.take().into_option() else { return };
         mem::swap(&mut outer.seat, self.seat);
         self.outer = outer.around.take();
         self.quiet = outer.quiet;
@@ -67,7 +68,7 @@ impl<T: Owner> Single<'_, T> {
         let region = self.seat.rare.as_mut().and_then(|rare| rare.regions.as_mut()?.list.get_mut(outer.id.nth));
         if let Some(region) = region {
             mem::swap(&mut outer.seat, &mut region.seat);
-            (region.made, region.kept, region.spare) = (made, kept, Some(outer));
+            (region.made, region.kept, region.spare) = (made, kept, Some(outer).into());
         }
     }
 
@@ -154,7 +155,7 @@ impl<T: Owner> Single<'_, T> {
         if !request.depends_on_seat() {
             return request;
         }
-        Request::InRegion(Box::new(InRegion { at: self.region_path(), request }))
+        Request::InRegion(Boxed::new(InRegion { at: self.region_path(), request }))
     }
 
     /// Marks a push or a pop with the region whose state requests it within the call. Returns `None` for other requests.
@@ -199,7 +200,7 @@ impl<T: Owner> Single<'_, T> {
         if cause != Cause::Push {
             self.seat.end_inside(&mut self.requests);
         }
-        match &self.outer {
+        match &*self.outer {
             Some(outer) => self.requests.end_in(outer.id, kept),
             None => self.requests.end_timers(kept),
         }
@@ -224,8 +225,8 @@ impl<T: Owner> Single<'_, T> {
 /// The timers in regions that a change leaves.
 impl<T: Owner> Seat<T> {
     /// Suspends the states that are active in the regions of the path that was pushed onto the stack last. `now` is in seconds.
-    pub(super) fn suspend_regions(&mut self, regions: Option<Box<Regions<T>>>, requests: &mut Requests<T>, now: f64) {
-        let Some(mut regions) = regions else { return };
+    pub(super) fn suspend_regions(&mut self, regions: RareBox<Regions<T>>, requests: &mut Requests<T>, now: f64) {
+        let Some(mut regions) = regions.into_option() else { return };
         let stamp = regions.stamp;
         for (nth, seat) in regions.seats_mut().enumerate() {
             let inside = seat.take_regions();
@@ -235,7 +236,7 @@ impl<T: Owner> Seat<T> {
             seat.suspend_regions(inside, requests, now);
         }
         if let Some(suspended) = self.rare.as_mut().and_then(|rare| rare.stack.last_mut()) {
-            suspended.regions = Some(regions);
+            *suspended.regions = Some(regions);
         }
     }
 

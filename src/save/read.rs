@@ -315,7 +315,7 @@ impl<'b, T: Owner> Reader<'b, T> {
         let depths = Depths::new(&before, &seat, found.how);
         let of_current = time(seconds, "seconds")?;
         let mut ancestors = SmallVec::new();
-        for state in seat.rare.take().map_or_else(Vec::new, |mut rare| mem::take(&mut rare.ancestors)) {
+        for state in seat.rare.take().into_option().map_or_else(Vec::new, |mut rare| mem::take(&mut rare.ancestors)) {
             let time = match before.iter().position(|before| *before == state) {
                 Some(nth) => time(around[nth].1, "seconds")?,
                 None => of_current,
@@ -333,7 +333,7 @@ impl<'b, T: Owner> Reader<'b, T> {
             }
             timers.extend(self.timer(timer, &depths, None, |remaining| remaining, |depth| -spent[depth])?);
         }
-        Ok(Suspended { current: found.state, time: of_current, ancestors, timers, regions })
+        Ok(Suspended { current: found.state, time: of_current, ancestors, timers, regions: regions.into() })
     }
 
     /// Reads an entry of the history. The entry is dropped if one of its states was replaced, or if the state that was active

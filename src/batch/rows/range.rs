@@ -12,7 +12,8 @@ use crate::batch::known::panics::FirstPanic;
 use crate::batch::known::states::{KnownState, NOWHERE, States};
 use crate::batch::wait::timers::Timers;
 use crate::fsm::{Entries, NEVER, View};
-use crate::machine::seat::{Rare, RareBox, Seat, clone_rare_from};
+use crate::boxed::RareBox;
+use crate::machine::seat::{Rare, Seat, clone_rare_from};
 use crate::machine::waiting::{Note, Scope};
 use crate::owner::Owner;
 use crate::state::{State, StateRef, same};
@@ -28,7 +29,7 @@ pub(crate) struct Extra<T: Owner> {
     pub(crate) previous: StateRef<T>,
     /// The stack, the history, and the timers if there are many. The lock allows any thread to take this data out, instead of
     /// copying it, for an owner that finishes its tick alone.
-    rare: Mutex<RareBox<T>>,
+    rare: Mutex<RareBox<Rare<T>>>,
 }
 
 impl<T: Owner> Extra<T> {
@@ -41,7 +42,7 @@ impl<T: Owner> Extra<T> {
         self.rare.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn lock(&self) -> MutexGuard<'_, RareBox<T>> {
+    fn lock(&self) -> MutexGuard<'_, RareBox<Rare<T>>> {
         self.rare.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

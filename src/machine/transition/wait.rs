@@ -1,10 +1,10 @@
 //! How a machine sets timers, carries out due timers, and sleeps.
 
-use alloc::boxed::Box;
 use core::fmt;
 
 use log::{debug, warn};
 
+use crate::boxed::Boxed;
 use crate::change::NameOf;
 use crate::fsm::Request;
 use crate::machine::single::Single;
@@ -38,7 +38,7 @@ impl<T: Owner> Single<'_, T> {
                 Timer { then: Then::Change(to), scope, .. } if is_first || scope == Scope::Current => {
                     Request::change(to)
                 }
-                timer => Request::Due(Box::new(timer)),
+                timer => Request::Due(Boxed::new(timer)),
             };
             if self.outer.is_none() {
                 self.requests.push(request);
