@@ -60,15 +60,15 @@ impl<X: Clone> Clone for RareBox<X> {
 impl<X> Drop for RareBox<X> {
     #[inline]
     fn drop(&mut self) {
-        if let Some(content) = self.0.take() {
-            drop_box(content);
+        if self.0.is_some() {
+            drop_content(&mut self.0);
         }
     }
 }
 
 #[inline(never)]
-fn drop_box<X>(content: Box<X>) {
-    drop(content);
+fn drop_content<X>(content: &mut Option<Box<X>>) {
+    *content = None;
 }
 
 /// A box that is never empty.
@@ -80,6 +80,7 @@ impl<X> Boxed<X> {
         Self(Some(Box::new(content)).into())
     }
 
+    #[inline(never)]
     pub(crate) fn into_inner(mut self) -> X {
         *self.0.0.take().expect(FULL)
     }

@@ -158,11 +158,9 @@ impl DigestHasher {
     pub(crate) fn write_rare<T: Owner>(&mut self, rare: Option<&Rare<T>>) {
         let (stack, history) = rare.map_or((&[][..], &[][..]), |rare| (&rare.stack, &rare.history));
         self.write_usize(stack.len());
-        for Suspended { current, time, ancestors, timers, regions } in stack {
-            self.write_name(current);
-            self.write_time(*time);
-            self.write_usize(ancestors.len());
-            for (state, time) in ancestors {
+        for Suspended { path, times, timers, regions } in stack {
+            self.write_usize(path.len());
+            for (state, time) in path.iter().zip(times) {
                 self.write_name(state);
                 self.write_time(*time);
             }

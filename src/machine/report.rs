@@ -180,9 +180,8 @@ fn label_of<T: Owner>(owner: &T) -> String {
 }
 
 fn suspended<T: Owner>(suspended: &Suspended<T>) -> Vec<StateReport> {
-    let ancestors = suspended.ancestors.iter().map(|(state, seconds)| (state, *seconds));
-    let states = ancestors.chain(suspended.current.as_option().map(|state| (state, suspended.time)));
-    let own = states.map(|(state, seconds)| StateReport { name: state.name().into_owned(), seconds });
+    let states = suspended.path.iter().zip(&suspended.times);
+    let own = states.map(|(state, &seconds)| StateReport { name: state.name().into_owned(), seconds });
     // The states that were active in a suspended region are on top of the stack of the region's seat.
     let inside = suspended.regions.iter().flat_map(|regions| regions.seats());
     let inside = inside.filter_map(|seat| seat.rare.as_ref()?.stack.last());

@@ -86,11 +86,10 @@ pub(crate) struct SeatLoan {
 ///
 /// The inline capacity of each list is enough for most paths, so that cloning a batch rarely allocates.
 pub(crate) struct Suspended<T: Owner> {
-    pub(crate) current: StateRef<T>,
-    /// How long the current state had been active, in seconds.
-    pub(crate) time: f64,
-    /// Each ancestor with the seconds for which it had been active.
-    pub(crate) ancestors: SmallVec<[(StateRef<T>, f64); 2]>,
+    /// The states, outermost first; none if the machine was in no state.
+    pub(crate) path: Path<T>,
+    /// How long each state had been active, in seconds.
+    pub(crate) times: SmallVec<[f64; 4]>,
     /// The timers of these states. `due` is the number of seconds that remain.
     pub(crate) timers: Timers<T>,
     /// The regions of the current state. The states that were active in each region are on top of the stack of the region's seat.
@@ -444,18 +443,22 @@ impl<T: Owner> Seat<T> {
         let entered_at = mem::replace(&mut self.entered_at, now);
         let rare = self.rare_mut();
         let mut suspended = Suspended {
-            current: from.clone(),
-            time: now - time_or_zero(entered_at),
-            ancestors: SmallVec::new(),
+            path: Path::new(),
+            times: SmallVec::new(),
             timers: rare.waiting.change(0),
             regions: RareBox::NONE,
         };
         // Most paths have no ancestors. Checking for this is faster than collecting none.
         if !rare.ancestors.is_empty() {
             for (state, at) in rare.ancestors.drain(..).zip(&rare.ancestors_entered_at) {
-                suspended.ancestors.push((state, now - time_or_zero(*at)));
+                suspended.path.push(state);
+                suspended.times.push(now - time_or_zero(*at));
             }
             rare.ancestors_entered_at.clear();
+        }
+        if !from.is_none() {
+            suspended.path.push(from.clone());
+            suspended.times.push(now - time_or_zero(entered_at));
         }
         for timer in &mut suspended.timers {
             timer.due -= now;
@@ -500,11 +503,11 @@ impl<T: Owner> Seat<T> {
 
     /// Gives the current state, which is being resumed, its time and its timers back.
     pub(crate) fn resume(&mut self, resumption: &mut Resumption<T>) {
-        let Resumption { suspended: Suspended { time, ancestors, timers, .. }, now, running } = resumption;
+        let Resumption { suspended: Suspended { times, timers, .. }, now, running } = resumption;
         let depth = self.ancestors().len();
-        self.entered_at = *now - ancestors.get(depth).map_or(*time, |(_, time)| *time);
+        self.entered_at = *now - times[depth];
         let scope = Scope::state(depth);
-        let is_whole = depth == ancestors.len();
+        let is_whole = depth + 1 == times.len();
         let list = &mut self.rare_mut().waiting.timers;
         // Of two changes in the next tick, the one that was requested last counts.
         let takes_next = is_whole && !list.iter().any(|timer| timer.scope == Scope::Current);
@@ -693,21 +696,8 @@ fn are_of<'t, T: Owner>(mut timers: impl Iterator<Item = &'t Timer<T>>, depth: u
 }
 
 impl<T: Owner> Suspended<T> {
-    /// Returns the states, outermost first.
-    pub(crate) fn path(&self) -> Path<T> {
-        let mut path = Path::new();
-        for (ancestor, _) in &self.ancestors {
-            path.push(ancestor.clone());
-        }
-        if !self.current.is_none() {
-            path.push(self.current.clone());
-        }
-        path
-    }
-
     fn is_whole(&self) -> bool {
-        let depth = self.ancestors.len() + usize::from(!self.current.is_none());
-        are_of(self.timers.iter().rev().take(64), depth, false)
+        self.path.len() == self.times.len() && are_of(self.timers.iter().rev().take(64), self.path.len(), false)
     }
 }
 
@@ -750,12 +740,11 @@ impl<T: Owner> Rare<T> {
         while let Some(state) = ancestors.pop().or_else(|| trail.pop().map(|footprint| footprint.state)) {
             take(state.into());
         }
-        while let Some(Suspended { current, ancestors, timers, regions, time: _ }) = stack.pop() {
+        while let Some(Suspended { path, times: _, timers, regions }) = stack.pop() {
             if let Some(regions) = regions.into_option() {
                 empty_regions(*regions, take);
             }
-            take(current.into());
-            for (state, _) in ancestors {
+            for state in path {
                 take(state.into());
             }
             for timer in timers {
@@ -859,18 +848,16 @@ impl<T: Owner> Clone for Footprint<T> {
 impl<T: Owner> Clone for Suspended<T> {
     fn clone(&self) -> Self {
         Self {
-            current: self.current.clone(),
-            time: self.time,
-            ancestors: self.ancestors.clone(),
+            path: self.path.clone(),
+            times: self.times.clone(),
             timers: self.timers.clone(),
             regions: self.regions.clone(),
         }
     }
 
     fn clone_from(&mut self, source: &Self) {
-        self.current.clone_from(&source.current);
-        self.time = source.time;
-        self.ancestors.clone_from(&source.ancestors);
+        self.path.clone_from(&source.path);
+        self.times.clone_from(&source.times);
         self.timers.clone_from(&source.timers);
         self.regions.clone_from(&source.regions);
     }

@@ -615,7 +615,6 @@ impl<T: Owner> Requests<T> {
 
     /// Moves the timers in the queue to `timers`, as the timers of a suspended path: their `due` is the number of seconds that
     /// remain. Drops the timers of states that had been left before.
-    #[inline]
     pub(crate) fn leave_timers(mut self, timers: &mut Timers<T>) {
         while let Some(request) = self.pop() {
             let request = match request {

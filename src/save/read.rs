@@ -311,18 +311,15 @@ impl<'b, T: Owner> Reader<'b, T> {
         }
         let found = self.state(current)?;
         let before: Vec<_> = around.iter().map(|(number, _)| self.ancestor(*number)).collect::<Result<_, _>>()?;
-        let mut seat = placed(region, &found.state)?;
+        let seat = placed(region, &found.state)?;
         let depths = Depths::new(&before, &seat, found.how);
         let of_current = time(seconds, "seconds")?;
-        let mut ancestors = SmallVec::new();
-        for state in seat.rare.take().into_option().map_or_else(Vec::new, |mut rare| mem::take(&mut rare.ancestors)) {
-            let time = match before.iter().position(|before| *before == state) {
-                Some(nth) => time(around[nth].1, "seconds")?,
-                None => of_current,
-            };
-            ancestors.push((state, time));
+        let path: Path<T> = seat.path().cloned().collect();
+        let mut times: SmallVec<[f64; 4]> = SmallVec::new();
+        for (depth, state) in path.iter().enumerate() {
+            let as_ancestor = before.iter().position(|before| before == state && depth + 1 < path.len());
+            times.push(as_ancestor.map_or(Ok(of_current), |nth| time(around[nth].1, "seconds"))?);
         }
-        let spent: SmallVec<[f64; 4]> = ancestors.iter().map(|(_, time)| *time).chain([of_current]).collect();
         let mut timers = Timers::new();
         let mut regions = None;
         for timer in &saved.timers {
@@ -331,9 +328,9 @@ impl<'b, T: Owner> Reader<'b, T> {
                 only_once(mem::replace(&mut regions, read))?;
                 continue;
             }
-            timers.extend(self.timer(timer, &depths, None, |remaining| remaining, |depth| -spent[depth])?);
+            timers.extend(self.timer(timer, &depths, None, |remaining| remaining, |depth| -times[depth])?);
         }
-        Ok(Suspended { current: found.state, time: of_current, ancestors, timers, regions: regions.into() })
+        Ok(Suspended { path, times, timers, regions: regions.into() })
     }
 
     /// Reads an entry of the history. The entry is dropped if one of its states was replaced, or if the state that was active

@@ -142,9 +142,16 @@ impl<'b, T: Owner> Writer<'b, T> {
     }
 
     fn path(&mut self, suspended: &Suspended<T>) -> SavedPath {
-        let Suspended { current, time, ancestors, timers, regions } = suspended;
-        let mut states: Vec<_> = ancestors.iter().map(|(state, time)| (self.ancestor(state), Seconds(*time))).collect();
-        states.push((self.state(current), Seconds(*time)));
+        let Suspended { path, times, timers, regions } = suspended;
+        let current = path.len().wrapping_sub(1);
+        let mut states = Vec::new();
+        for (nth, (state, time)) in path.iter().zip(times).enumerate() {
+            let state = if nth == current { self.state(state) } else { self.ancestor(state) };
+            states.push((state, Seconds(*time)));
+        }
+        if states.is_empty() {
+            states.push((self.state(&StateRef::NONE), Seconds(0.0)));
+        }
         SavedPath { states, timers: self.timers(timers.iter(), regions.as_deref()) }
     }
 

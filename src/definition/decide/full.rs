@@ -91,7 +91,8 @@ impl<T: Owner> Decider<'_, T> {
                 return Self::along(entered, (0, around), &Memory::new(), inside(outermost, &active));
             }
             Leads::Pop => {
-                let target = fsm.look_back(|rare| Some(rare?.stack.last()?.current.clone()))?;
+                let path = fsm.look_back(|rare| Some(rare?.stack.last()?.path.clone()))?;
+                let target = path.last().cloned().unwrap_or(StateRef::NONE);
                 return Some(FullChange { target, left: inside(outermost, &active), entered: Path::new() });
             }
             Leads::Resume => {

@@ -46,8 +46,8 @@ impl<T: Owner> Single<'_, T> {
                 return (over.place(None) == Place::Outermost).then(|| (0, over.clone()));
             }
             Request::Pop => {
-                let suspended = stack.last().filter(|suspended| suspended.ancestors.is_empty())?;
-                return suspended.current.as_option().map(|current| (0, current.clone()));
+                let [only] = &stack.last()?.path[..] else { return None };
+                return Some((0, only.clone()));
             }
             _ => return None,
         };
@@ -104,7 +104,7 @@ impl<T: Owner> Single<'_, T> {
             }
             Request::Pop => {
                 let suspended = stack.last().ok_or("the stack is empty")?;
-                Ok((0, Branch::flat(suspended.path())))
+                Ok((0, Branch::flat(suspended.path.clone())))
             }
             Request::Acting(acting) => self.find_route(&acting.request),
             // The other requests enter no state.

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use crate::change::Cause;
 use crate::machine::regions::{Branch, RegionId, Regions};
-use crate::machine::seat::{Path, Resumption, Suspended};
+use crate::machine::seat::{Path, Resumption};
 use crate::machine::single::Single;
 use crate::owner::{Owner, now};
 use crate::state::StateRef;
@@ -111,7 +111,7 @@ impl<T: Owner> Single<'_, T> {
             let Some(seat) = suspended.next().filter(|_| single.seat.depth() == 0) else { return };
             *single.seat = seat;
             let suspended = single.seat.rare.as_ref().and_then(|rare| rare.stack.last());
-            let path = suspended.map_or_else(Path::new, Suspended::path);
+            let path = suspended.map_or_else(Path::new, |suspended| suspended.path.clone());
             let first = path.first().cloned().unwrap_or(StateRef::NONE);
             let mut resumption: Option<Resumption<T>> = single.seat.pop(first, now::<T>(cx)).1;
             single.show(cx);
