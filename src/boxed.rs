@@ -49,11 +49,11 @@ impl<X> From<Option<Box<X>>> for RareBox<X> {
 
 impl<X: Clone> Clone for RareBox<X> {
     fn clone(&self) -> Self {
-        Option::clone(&self.0).into()
+        Option::clone(self).into()
     }
 
     fn clone_from(&mut self, source: &Self) {
-        self.0.clone_from(&source.0);
+        Option::clone_from(self, source);
     }
 }
 
