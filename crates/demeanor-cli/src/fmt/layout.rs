@@ -97,7 +97,9 @@ struct Writer<'f> {
 impl Writer<'_> {
     /// Writes comments, except those about the whole file.
     fn comments(&mut self, prefix: &str) {
-        let own = self.head.and_then(|(all, own)| Some(format!("{own}{}", prefix.strip_prefix(all)?)));
+        // Other comments that begin like those about the whole file stay.
+        let head = self.head.take_if(|(all, _)| prefix.starts_with(*all));
+        let own = head.map(|(all, own)| format!("{own}{}", &prefix[all.len()..]));
         self.lines(&comments(own.as_deref().unwrap_or(prefix)));
     }
 

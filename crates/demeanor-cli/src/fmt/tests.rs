@@ -277,6 +277,12 @@ fn a_line_for_editors_stays_the_first_one() {
 }
 
 #[test]
+fn a_comment_like_the_one_about_the_file_stays() {
+    let text = "# walk\n\nglobal = 'a'\ninitial = 'a'\n# walk\n\nticks_per_second = 9\n[states.a]\n# walk\n\n# more\n[states.b]\n";
+    assert_formatted(text);
+}
+
+#[test]
 fn lines_end_as_they_did() {
     let text = "# About the file.\n\n# begin\nglobal = 'a'\ninitial = 'a'\n\n# ── others ──\n\n[states.a]\nnote = '''\nlong\nnote'''\n";
     for (form, count) in FORMS.into_iter().flat_map(|form| [(form, usize::MAX), (form, 3)]) {
