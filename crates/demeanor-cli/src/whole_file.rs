@@ -13,9 +13,12 @@ use std::path::{Path, PathBuf};
 ///
 /// When the file cannot be written. In this case, the old file is still there, and no new one.
 pub(crate) fn write(path: &Path, content: &str) -> io::Result<()> {
-    let before = match fs::metadata(path) {
-        Ok(before) if !before.is_file() => return fs::write(path, content),
-        before => before.ok(),
+    let before = match (fs::metadata(path), fs::read_link(path)) {
+        (Ok(before), _) if !before.is_file() => return fs::write(path, content),
+        // The file of the link does not exist yet.
+        (Err(error), Ok(to)) if error.kind() == io::ErrorKind::NotFound => return write(&path.with_file_name(to), content),
+        (Err(error), Ok(_)) => return Err(error),
+        (before, _) => before.ok(),
     };
     let target = if before.is_some() { fs::canonicalize(path)? } else { PathBuf::from(path) };
     if before.is_some() {

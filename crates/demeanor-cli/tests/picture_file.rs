@@ -77,6 +77,22 @@ fn a_picture_keeps_its_permissions_and_a_link_to_it_stays_a_link() {
     assert!(fs::read_to_string(&picture).unwrap().ends_with("</svg>\n"));
 }
 
+#[cfg(unix)]
+#[test]
+fn a_link_to_a_file_that_is_not_there_yet_stays_a_link() {
+    use std::os::unix::fs::symlink;
+
+    let (directory, _) = old_picture("new_behind_a_link");
+    let [new, link, outer, circle] = ["new.svg", "link.svg", "outer.svg", "circle.svg"].map(|name| directory.join(name));
+    symlink("new.svg", &link).unwrap();
+    symlink(&link, &outer).unwrap();
+    symlink("circle.svg", &circle).unwrap();
+    assert_eq!(draw(&outer), (0, String::new()));
+    assert!(fs::symlink_metadata(&new).unwrap().is_file());
+    assert_eq!(draw(&circle).0, 2);
+    assert!([link, outer, circle].iter().all(|link| fs::symlink_metadata(link).unwrap().is_symlink()));
+}
+
 /// The permissions are those of any new file, from the umask.
 #[cfg(unix)]
 #[test]
