@@ -209,6 +209,11 @@ fn owners_updated_one_by_one_wake_once_when_their_state_has_changed() {
     assert_eq!(keys.map(|key| batch[key].0), [2, 2, 1]);
     batch.update(&mut ());
     assert_eq!(keys.map(|key| batch[key].0), [2; 3]);
+    // An owner that falls asleep after the change stays asleep.
+    let mut batch = Batch::new();
+    let key = batch.insert(Shop(0), &Closed);
+    (0..3).for_each(|_| batch.update(&mut ()));
+    assert_eq!(batch[key].0, 1);
 }
 
 #[test]

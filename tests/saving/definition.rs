@@ -144,10 +144,13 @@ fn a_turn_that_an_earlier_version_has_saved_as_a_timer_comes_at_its_time() {
 #[test]
 fn an_owner_that_sleeps_in_a_file_that_has_changed_since_wakes_and_does_what_it_says_now() {
     let [long, short] = ["after = 20.0", "after = 0.5"].map(|after| FILE.replace("after = 2.0", after));
+    let nested = format!("{short}states.off.parent = 'house'\nstates.house = {{}}\n");
+    let regions = "states.off.regions = ['l', 'r']\nstates.l = { parent = 'off' }\nstates.r = { parent = 'off', region = 1 }\n";
+    let regions = short.clone() + regions;
     // The file is another in the next program, or it is reloaded, and all is saved before the next tick.
-    for is_reloaded in [false, true] {
+    for (short, is_reloaded) in [(&short, false), (&short, true), (&nested, false), (&regions, false)] {
         let before = definition(&long);
-        let after = if is_reloaded { before.clone() } else { definition(&short) };
+        let after = if is_reloaded { before.clone() } else { definition(short) };
         let [writing, reading] = [&before, &after].map(|definition| StateBook::new().with_definition(definition));
         let mut lamp = Lamp::default();
         let mut machine = started(&before);
@@ -156,7 +159,7 @@ fn an_owner_that_sleeps_in_a_file_that_has_changed_since_wakes_and_does_what_it_
         let key = batch.insert_machine(lamp.clone(), machine.clone()).unwrap();
         assert_eq!(batch.awake(), 0);
         if is_reloaded {
-            before.reload(&short).unwrap();
+            before.reload(short).unwrap();
         }
         let mut loaded = reading.load(machine.save(&writing, 1.0).unwrap(), 1.0).unwrap();
         let saved = batch.save(&writing, 1.0).unwrap().map_owners(Lamp::clone);

@@ -18,15 +18,12 @@ use crate::state::{Mover, State, StateRef};
 
 /// Inserting and removing owners.
 impl<T: Owner> Store<T> {
-    pub(crate) fn insert(&mut self, owner: T, mut seat: Seat<T>) -> Key {
+    pub(crate) fn insert(&mut self, owner: T, seat: Seat<T>) -> Key {
         // Code of the game runs first: if it panics, no owner has been added.
         let bucket = self.bucket_or_panic(&seat);
         let mut panic = FirstPanic::new();
         let slot = self.buckets[bucket as usize].len();
         let key = self.places.insert(SharedPlace::new(Place::new(bucket, slot)));
-        if seat.is_outdated() {
-            seat.wake();
-        }
         self.push_row(owner, key, bucket, seat, &mut panic);
         self.discarded.drop_all(&mut panic);
         if !panic.is_none() {
@@ -422,6 +419,9 @@ impl<T: Owner> Store<T> {
 
     /// Adds a row to a bucket.
     pub(crate) fn push_row(&mut self, owner: T, key: Key, bucket: u32, mut seat: Seat<T>, panic: &mut FirstPanic) {
+        if seat.is_outdated() {
+            seat.wake();
+        }
         let (has_seats, is_asleep) = (self.states.get(bucket).has_seats, seat.are_all_asleep());
         let tag = self.tag(key, has_seats, &mut seat, panic);
         let columns = &mut self.buckets[bucket as usize];

@@ -322,11 +322,9 @@ impl<T: Owner> Store<T> {
         let mut woken = Vec::new();
         for bucket in buckets {
             let columns = &mut self.buckets[bucket as usize];
-            if columns.asleep > 0 {
-                let revision = self.states.get(bucket).state().revision();
-                if mem::replace(&mut columns.revision, revision) != revision {
-                    woken.extend(columns.tags[..columns.asleep].iter().map(|tag| tag.key));
-                }
+            let revision = self.states.get(bucket).state().revision();
+            if mem::replace(&mut columns.revision, revision) != revision {
+                woken.extend(columns.tags[..columns.asleep].iter().map(|tag| tag.key));
             }
         }
         if !woken.is_empty() {
