@@ -51,20 +51,16 @@ impl<T: Owner> Choice<T> {
                 best.0
             }
             Self::Random(_) => {
-                let (len, mut scale, mut sum) = (ranks.len(), 1.0, ranks.clone().sum::<f64>());
-                if sum.is_infinite() {
-                    // The weights are very large.
-                    #[expect(clippy::cast_precision_loss, reason = "no state has so many exits")]
-                    let smaller = 0.5 / len as f64;
-                    (scale, sum) = (smaller, ranks.clone().map(|weight| weight * smaller).sum());
-                }
-                let mut at = *luck * sum;
-                for (nth, weight) in ranks.map(|weight| weight * scale).enumerate() {
-                    if at < weight {
-                        *luck = at / weight;
+                // As parts of the largest weight, very large and very small weights can be added and multiplied, too.
+                let most = ranks.clone().fold(0.0, f64::max);
+                let parts = ranks.map(|weight| weight / most);
+                let (len, mut at) = (parts.len(), *luck * parts.clone().sum::<f64>());
+                for (nth, part) in parts.enumerate() {
+                    if at < part {
+                        *luck = at / part;
                         return nth;
                     }
-                    at -= weight;
+                    at -= part;
                 }
                 // Only rounding, or a random number outside of the range, leads here.
                 len - 1
