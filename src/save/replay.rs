@@ -3,8 +3,10 @@
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::vec::Vec;
+use core::fmt;
+use core::marker::PhantomData;
 
-use serde::de::Error;
+use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// The start of a game, and the input of each tick. With these, the game can be played again to any tick.
@@ -71,6 +73,7 @@ pub struct Replay<S, I> {
     #[serde(deserialize_with = "known_version")]
     version: u32,
     start: S,
+    #[serde(deserialize_with = "each_tick_once")]
     inputs: BTreeMap<u64, Vec<I>>,
     /// The number of ticks from one copy of the state to the next; 0 if no copies are made.
     every: u64,
@@ -164,4 +167,31 @@ fn known_version<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::E
         return Ok(found);
     }
     Err(D::Error::custom(format!("this is a replay of version {found}, and this program knows version {VERSION}")))
+}
+
+/// Reads the inputs. Fails if a tick is there twice, because only one of the two would be kept.
+fn each_tick_once<'de, D: Deserializer<'de>, I: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<BTreeMap<u64, Vec<I>>, D::Error> {
+    struct Inputs<I>(PhantomData<I>);
+
+    impl<'de, I: Deserialize<'de>> Visitor<'de> for Inputs<I> {
+        type Value = BTreeMap<u64, Vec<I>>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("the inputs of each tick")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut ticks: A) -> Result<Self::Value, A::Error> {
+            let mut inputs = BTreeMap::new();
+            while let Some((tick, of_tick)) = ticks.next_entry()? {
+                if inputs.insert(tick, of_tick).is_some() {
+                    return Err(A::Error::custom(format!("the inputs of tick {tick} are there twice")));
+                }
+            }
+            Ok(inputs)
+        }
+    }
+
+    deserializer.deserialize_map(Inputs(PhantomData))
 }

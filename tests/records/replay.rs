@@ -177,3 +177,10 @@ fn a_replay_of_another_version_is_refused() {
     let (why, _) = refused.split_once(" at line").unwrap();
     assert_eq!(why, "this is a replay of version 2, and this program knows version 1");
 }
+
+#[test]
+fn a_replay_with_a_tick_twice_is_refused() {
+    let json = serde_json::to_string(&digits()).unwrap().replace(r#""3":[4,5]"#, r#""3":[4],"3":[5]"#);
+    let refused = serde_json::from_str::<Replay<u64, u64>>(&json).unwrap_err().to_string();
+    assert!(refused.starts_with("the inputs of tick 3 are there twice"), "{refused}");
+}
