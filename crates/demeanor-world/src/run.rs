@@ -80,8 +80,8 @@ impl Arguments {
         if process >= processes {
             return Err(wrong(format!("-p {process}: of {processes} processes the last one is {}", processes - 1)));
         }
-        let seconds = |name: &str, default: u64| {
-            let found = found.opt_get_default(name, default).map(Duration::from_secs);
+        let seconds = |name: &str, default: u32| {
+            let found = found.opt_get_default(name, default).map(|seconds| Duration::from_secs(seconds.into()));
             found.map_err(|error| wrong(format!("--{name}: {error}")))
         };
         let (patience, silence) = (seconds("patience", 60)?, seconds("silence", 30)?);

@@ -86,6 +86,20 @@ fn a_world_that_continues_begins_or_goes_on() {
 }
 
 #[test]
+fn files_that_are_no_checkpoints_are_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("tick-000000000005");
+    fs::write(&file, "not a folder").unwrap();
+    fs::create_dir(folder.path().join("tick-5")).unwrap();
+    let run = Run { ticks: 50, checkpoint: Some((10, folder.path().to_owned())), ..Run::default() };
+    let all = digests(&run);
+    assert_eq!(checkpoints(folder.path()), ["tick-000000000040", "tick-000000000050"]);
+    assert!(file.is_file() && folder.path().join("tick-5").is_dir());
+    fs::remove_file(folder.path().join("tick-000000000050/manifest.json")).unwrap();
+    assert_eq!(digests(&Run { resume: true, ..run }), all[40..]);
+}
+
+#[test]
 fn what_a_crash_has_left_of_a_checkpoint_goes_with_the_old_ones() {
     let folder = tempfile::tempdir().unwrap();
     for left in ["tick-000000000013", "tick-000000000033"] {

@@ -210,6 +210,7 @@ fn wrong_arguments_are_named() {
     assert_eq!(with_args(&["village"]), "`village` is not an argument of a world");
     assert_eq!(with_args(&["--silence", "0"]), "--silence is a number of seconds from 1 on");
     assert_eq!(with_args(&["--patience", "long"]), "--patience: invalid digit found in string");
+    assert_eq!(with_args(&["--patience", "99999999999"]), "--patience: number too large to fit in target type");
     assert_eq!(with_args(&["--resume"]), "--resume: the world has no folder for checkpoints");
     let missing = "--secret: nowhere/secret: No such file or directory (os error 2)";
     assert_eq!(with_args(&["--secret", "nowhere/secret"]), missing);

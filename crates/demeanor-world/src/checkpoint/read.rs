@@ -29,15 +29,27 @@ pub(crate) struct PartRead<T: Citizen> {
 /// Returns the folders of all complete checkpoints, the oldest first.
 pub(super) fn checkpoints_in(folder: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
     let mut found = Vec::new();
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        if let Some(ticks) = ticks_of(&path)
-            && path.join(manifest::FILE).try_exists()?
-        {
+    for (ticks, path) in folders_in(folder)? {
+        if path.join(manifest::FILE).try_exists()? {
             found.push((ticks, path));
         }
     }
     found.sort_unstable();
+    Ok(found)
+}
+
+/// Returns the folders that have the name of a checkpoint.
+pub(super) fn folders_in(folder: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let path = entry.path();
+        if let Some(ticks) = ticks_of(&path)
+            && !entry.file_type()?.is_file()
+        {
+            found.push((ticks, path));
+        }
+    }
     Ok(found)
 }
 
@@ -47,7 +59,7 @@ pub(super) fn folder_of(folder: &Path, ticks: u64) -> PathBuf {
 }
 
 /// Returns the number of ticks from the name of a checkpoint's folder.
-pub(super) fn ticks_of(folder: &Path) -> Option<u64> {
+fn ticks_of(folder: &Path) -> Option<u64> {
     folder.file_name()?.to_str()?.strip_prefix("tick-")?.parse().ok()
 }
 

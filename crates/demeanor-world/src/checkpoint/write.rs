@@ -7,7 +7,7 @@ use std::path::Path;
 use super::content::{ContentRef, MAGIC, Summed, VERSION};
 use super::manifest::{self, Manifest};
 use super::part::Part;
-use super::read::{checkpoints_in, folder_of, ticks_of};
+use super::read::{checkpoints_in, folder_of, folders_in};
 use crate::citizen::Citizen;
 use crate::error::WorldError;
 use crate::setup::Setup;
@@ -66,9 +66,8 @@ fn remove_old(folder: &Path, ticks: u64, stays: impl Fn(&Path, &io::Error)) -> i
     let mut whole = checkpoints_in(folder)?;
     whole.retain(|(of, _)| *of <= ticks);
     let kept: Vec<_> = whole.iter().rev().take(KEPT).map(|(_, folder)| folder).collect();
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        if ticks_of(&path).is_none_or(|of| of > ticks) || kept.contains(&&path) {
+    for (of, path) in folders_in(folder)? {
+        if of > ticks || kept.contains(&&path) || path != folder_of(folder, of) {
             continue;
         }
         // The manifest is removed before the parts, so that a folder with missing parts is never a checkpoint.
