@@ -138,6 +138,10 @@ pub(super) fn insert(item: &mut Item, order: Order, key: &str, value: Value) -> 
 pub(super) fn put(item: &mut Item, key: &str, value: Table) -> Result<(), Refused> {
     match item {
         Item::Value(Value::InlineTable(table)) => {
+            let decor = [value.decor().prefix(), value.decor().suffix()];
+            if decor.into_iter().any(|text| raw(text).contains('#')) || value.to_string().contains('#') {
+                return Err(format!("`{key}` has comments, which would be lost here: move it in the text").into());
+            }
             let value = Item::Value(Value::InlineTable(value.into_inline_table()));
             within(table, |table| table.insert(key, value));
         }
@@ -180,6 +184,10 @@ fn insert_in(table: &mut dyn TableLike, order: Order, key: &str, mut value: Valu
     table.entry_format(&new).or_insert(Item::Value(value));
     for (key, item) in behind {
         table.entry_format(&key).or_insert(item);
+        // A table between `{` and `}` drops the comments of the key.
+        if let Some(mut again) = table.key_mut(&key) {
+            again.leaf_decor_mut().clone_from(key.leaf_decor());
+        }
     }
 }
 
@@ -195,9 +203,12 @@ pub(super) fn within<R>(table: &mut InlineTable, change: impl FnOnce(&mut dyn Ta
     if let (Some(open), Some(first)) = (open, after.first())
         && before.first() != Some(first)
     {
-        if let Some(prefix) = open.prefix().cloned()
+        if let Some(prefix) = open.prefix()
             && let Some(mut key) = table.key_mut(first)
         {
+            // The comments above the key stay, but not the one behind a key that is gone.
+            let own = raw(key.leaf_decor().prefix()).split_once('\n').map_or("", |(_, own)| own.trim_start());
+            let prefix = raw(Some(prefix)).to_owned() + own;
             key.leaf_decor_mut().set_prefix(prefix);
         }
         if let Some(mut key) = before.first().and_then(|name| table.key_mut(name)) {
