@@ -39,6 +39,10 @@ fn from_csv(text: &str) -> Result<Vec<Moment>, String> {
     if !names.iter().any(|name| name == "time") {
         return Err("there is no column `time`; columns are separated by commas".into());
     }
+    let is_twice = |(nth, name): &(usize, &str)| !name.is_empty() && names.iter().take(*nth).any(|other| other == *name);
+    if let Some((_, name)) = names.iter().enumerate().find(is_twice) {
+        return Err(format!("there are two columns `{name}`"));
+    }
     let mut moments = Vec::new();
     for row in reader.records() {
         let row = row.map_err(|error| error.to_string())?;
@@ -116,6 +120,7 @@ mod tests {
             "line 2: health: `many` is neither a number nor true or false"
         );
         assert_eq!(from_csv("time,health\n,1\n").unwrap_err(), "line 2: there is no `time`");
+        assert_eq!(from_csv("time,x,y,x\n0,1,2,3\n").unwrap_err(), "there are two columns `x`");
         assert_eq!(
             from_csv("time;health\n0;1\n").unwrap_err(),
             "there is no column `time`; columns are separated by commas"
