@@ -163,6 +163,9 @@ impl Folder {
     /// Adds a text at the end of a file beside a definition, which is created if it does not exist.
     pub(super) fn append(&self, beside: &str, name: &str, text: &str) -> Result<(), String> {
         let path = self.resolve(beside)?.with_file_name(name);
+        if path.is_symlink() && !fs::canonicalize(&path).is_ok_and(|whole| whole.starts_with(&self.root)) {
+            return Err(outside(name));
+        }
         let _saving = self.saving.lock().unwrap_or_else(PoisonError::into_inner);
         let before = match fs::read_to_string(&path) {
             Ok(before) => before,
