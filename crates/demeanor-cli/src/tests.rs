@@ -164,6 +164,10 @@ pub(crate) fn replay(input: &Input, table: &Path, machine: Option<&str>, words: 
     let named = |why: String| format!("{shown}: {why}");
     let text = fs::read_to_string(table).map_err(|error| named(error.to_string()))?;
     let table: toml::Table = toml::from_str(&text).map_err(|error| named(error.to_string()))?;
+    // Without this, a table of another kind would have no runs, and nothing would be found in it.
+    if let Some(key) = table.keys().find(|key| !["tick", "machine", "run"].contains(&key.as_str())) {
+        return Err(named(format!("unknown key `{key}`: a table of runs has `tick`, `machine` and `[[run]]`")));
+    }
     let runs = table.get("run").and_then(toml::Value::as_array).map_or(&[][..], Vec::as_slice);
     let tests = runs.iter().enumerate().map(|(nth, run)| {
         let read = run.as_table().ok_or_else(|| "it is not a table".to_owned()).and_then(|run| Test::read(run, &table));
@@ -180,6 +184,9 @@ pub(crate) fn replay(input: &Input, table: &Path, machine: Option<&str>, words: 
     let mut changed = 0;
     let is_wanted = |test: &&Test| machine.is_none() || test.machine.is_none() || test.machine.as_deref() == machine;
     let tests: Vec<_> = tests.iter().enumerate().filter(|(_, test)| is_wanted(test)).collect();
+    if let (Some(machine), true) = (machine, tests.is_empty()) {
+        return Err(named(format!("there is no run of the machine `{machine}` in it")));
+    }
     for (nth, test) in &tests {
         let tick = test.tick;
         let machine = test.machine.as_deref().or(machine);

@@ -248,6 +248,19 @@ fn one_table_has_the_runs_of_all_machines_of_a_file() {
     assert_eq!(run(&["pets.toml"]), (0, "pets.tests.toml: 2 runs as before\n".into()));
     assert_eq!(run(&["slower.toml"]), (1, "pets.tests.toml: 1 of 2 runs not as before\n".into()));
     assert_eq!(run(&["slower.toml", "--machine", "dog"]), (0, "pets.tests.toml: 1 run as before\n".into()));
+    let refused = |args: &[&str]| {
+        let (code, told, complained) = folder.run(&[&["run", "pets.toml"], args].concat());
+        assert_eq!((code, told.as_str()), (2, ""));
+        complained
+    };
+    assert_eq!(
+        refused(&["--machine", "dgo", "--tests", "pets.tests.toml"]),
+        "error: pets.tests.toml: there is no run of the machine `dgo` in it\n"
+    );
+    assert_eq!(
+        refused(&["--tests", "slower.toml"]),
+        "error: slower.toml: unknown key `machines`: a table of runs has `tick`, `machine` and `[[run]]`\n"
+    );
 }
 
 /// The head of the table of a file, and its runs without what they expect. The runs are played again.
