@@ -39,7 +39,8 @@ fn from_csv(text: &str) -> Result<Vec<Moment>, String> {
     if !names.iter().any(|name| name == "time") {
         return Err("there is no column `time`; columns are separated by commas".into());
     }
-    let is_twice = |(nth, name): &(usize, &str)| !name.is_empty() && names.iter().take(*nth).any(|other| other == *name);
+    let is_twice =
+        |(nth, name): &(usize, &str)| !name.is_empty() && names.iter().take(*nth).any(|other| other == *name);
     if let Some((_, name)) = names.iter().enumerate().find(is_twice) {
         return Err(format!("there are two columns `{name}`"));
     }

@@ -16,7 +16,9 @@ pub(crate) fn write(path: &Path, content: &str) -> io::Result<()> {
     let before = match (fs::metadata(path), fs::read_link(path)) {
         (Ok(before), _) if !before.is_file() => return fs::write(path, content),
         // The file of the link does not exist yet.
-        (Err(error), Ok(to)) if error.kind() == io::ErrorKind::NotFound => return write(&path.with_file_name(to), content),
+        (Err(error), Ok(to)) if error.kind() == io::ErrorKind::NotFound => {
+            return write(&path.with_file_name(to), content);
+        }
         (Err(error), Ok(_)) => return Err(error),
         (before, _) => before.ok(),
     };

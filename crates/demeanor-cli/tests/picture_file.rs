@@ -83,7 +83,8 @@ fn a_link_to_a_file_that_is_not_there_yet_stays_a_link() {
     use std::os::unix::fs::symlink;
 
     let (directory, _) = old_picture("new_behind_a_link");
-    let [new, link, outer, circle] = ["new.svg", "link.svg", "outer.svg", "circle.svg"].map(|name| directory.join(name));
+    let [new, link, outer, circle] =
+        ["new.svg", "link.svg", "outer.svg", "circle.svg"].map(|name| directory.join(name));
     symlink("new.svg", &link).unwrap();
     symlink(&link, &outer).unwrap();
     symlink("circle.svg", &circle).unwrap();

@@ -177,17 +177,14 @@ fn a_state_between_braces_moves_with_its_comments() {
 
 #[test]
 fn a_change_between_braces_keeps_the_comments_of_the_other_keys() {
-    let text = "initial = \"a\"\nstates.a = { # first\n    note = \"x\", # note\n    # before\n    exits = [],\n} # a\n";
+    let text =
+        "initial = \"a\"\nstates.a = { # first\n    note = \"x\", # note\n    # before\n    exits = [],\n} # a\n";
     assert_diff(
         text,
         r#"{ "act": "set_state", "state": "a", "key": "every", "value": "2" }"#,
         "-    note = \"x\", # note\n+    note = \"x\", every = 2, # note",
     );
-    assert_diff(
-        text,
-        r#"{ "act": "set_state", "state": "a", "key": "note" }"#,
-        "-    note = \"x\", # note",
-    );
+    assert_diff(text, r#"{ "act": "set_state", "state": "a", "key": "note" }"#, "-    note = \"x\", # note");
     let nested = "initial = \"a\"\nstates = { a = { states = { b = {}, c = {\n# why\nfinal = true } } } }\n";
     assert_refused(
         nested,

@@ -50,7 +50,10 @@ fn no_file_outside_the_folder_is_read_or_written() {
         let _ = fs::remove_file(&table);
         std::os::unix::fs::symlink(studio.outside().join(to), table).unwrap();
         let of = json!({ "path": "guard.toml", "text": GUARD, "inputs": [], "to": 5 });
-        assert_eq!(studio.ask("keep", &of).1, json!({ "error": "`guard.tests.toml` is not in the folder of the studio" }));
+        assert_eq!(
+            studio.ask("keep", &of).1,
+            json!({ "error": "`guard.tests.toml` is not in the folder of the studio" })
+        );
         assert!(!studio.outside().join("new.toml").exists());
     }
     assert_eq!(fs::read_to_string(studio.outside().join("outside.toml")).unwrap(), GUARD);
