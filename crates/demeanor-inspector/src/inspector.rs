@@ -18,6 +18,8 @@ use crate::crowd::{Crowd, CrowdMut};
 use crate::gather::{Gather, Moment};
 use crate::guards;
 use crate::kinds::Kinds;
+#[cfg(feature = "definition")]
+use crate::picture::Explained;
 use crate::server;
 use crate::shared::{Attention, Shared, Watch, Wishes};
 use crate::waiting::Waiting;
@@ -229,7 +231,7 @@ impl Inspector {
         for watched in &mut gather.watched {
             let Some(key) = watched.takes_explanation(now, |text| crowd.find(text)) else { continue };
             let reports = crowd.with(key, cx, |owner, fsm, cx| definition.explain_with(owner, fsm, cx));
-            watched.explain(reports.unwrap_or_default());
+            watched.explain(reports.into_iter().flatten().map(Explained::from).collect(), false);
         }
     }
 
@@ -238,7 +240,8 @@ impl Inspector {
     ///
     /// Only the code of the states knows whether such a change is ever requested. The guards are really called, four times a
     /// second while a page watches an owner of this crowd, and [`Fsm::target`](demeanor::Fsm::target) is `None` in them. Call
-    /// it once in each tick, before [`show`](Self::show).
+    /// it once in each tick, before [`show`](Self::show), and after [`explain`](Self::explain): what a definition explains of an
+    /// owner goes first.
     ///
     /// # Examples
     ///
@@ -274,7 +277,7 @@ impl Inspector {
             let Some(key) = watched.takes_explanation(now, |text| crowd.find(text)) else { continue };
             let states: Vec<_> = gather.states.iter().filter_map(|name| crowd.state(name)).collect();
             let said = crowd.with(key, cx, |owner, fsm, cx| guards::ask(&states, owner, fsm, cx));
-            watched.explain_guards(said.unwrap_or_default());
+            watched.explain(said.unwrap_or_default(), true);
         }
     }
 

@@ -80,15 +80,12 @@ impl<K: Copy + Eq> Watched<K> {
         find(&self.text)
     }
 
-    #[cfg(feature = "definition")]
-    pub(crate) fn explain(&mut self, reports: Vec<ExitReport>) {
-        self.exits = Some(reports.into_iter().map(Explained::from).collect());
-        self.are_guards = false;
-    }
-
-    pub(crate) fn explain_guards(&mut self, guards: Vec<Explained>) {
-        self.exits = Some(guards);
-        self.are_guards = true;
+    /// Shows these exits. If there are none, another definition or the guards can explain the owner in the same tick.
+    pub(crate) fn explain(&mut self, exits: Vec<Explained>, are_guards: bool) {
+        if exits.is_empty() {
+            self.next_exits = None;
+        }
+        (self.exits, self.are_guards) = (Some(exits), are_guards);
     }
 }
 

@@ -195,6 +195,34 @@ fn of_states_in_code_it_is_told_what_their_guards_say() {
     );
 }
 
+#[cfg(feature = "definition")]
+#[test]
+fn each_definition_of_a_crowd_and_the_guards_explain_their_own_owners() {
+    use demeanor::definition::{Definition, Vocabulary};
+
+    let definitions = ["walk", "sit"].map(|state| {
+        let file = format!("initial = '{state}'\nstates.{state}.exits = [{{ to = '{state}', after = 9 }}]\n");
+        Definition::parse(&file, &Vocabulary::<Guard>::new()).unwrap()
+    });
+    let mut inspector = inspector();
+    let (mut batch, [bob, ..]) = guards();
+    batch.change_state(bob, &Rest, &mut 2.0);
+    for definition in &definitions {
+        batch.insert(Guard { name: "Ann", is_tired: false }, definition.initial());
+    }
+    for (owner, of) in [("4v1", "walk"), ("5v1", "sit"), ("2v1", "Patrol")] {
+        let page = Page::open(inspector.address(), &format!("?crowd=guards&owner={owner}"));
+        let tick = || {
+            for definition in &definitions {
+                inspector.explain("guards", definition, &mut batch, &mut 3.0);
+            }
+            inspector.explain_guards("guards", &mut batch, &mut 3.0);
+            inspector.show("guards", &batch, &3.0);
+        };
+        page.wait("owner", tick, |told| told["owner"] == owner && told["exits"][0]["of"] == of);
+    }
+}
+
 #[test]
 fn a_search_finds_owners_by_key_and_by_label() {
     let mut inspector = inspector();
