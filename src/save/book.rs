@@ -415,9 +415,12 @@ impl<T: Owner> StateBook<T> {
         })
     }
 
-    /// Returns the type of owned states with this name, or the type of the owned state with this name.
+    /// Returns the type of owned states with this name, or the type of the owned state with this name. The method is public
+    /// because the plugin for Bevy uses it, too.
     #[cfg(feature = "std")]
-    pub(crate) fn type_of_name(&self, name: &str) -> Option<TypeId> {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn type_of_name(&self, name: &str) -> Option<TypeId> {
         match self.entries.get(name)? {
             NamedState::State(state) => state.is_owned().then(|| Identity::of(&**state).type_id),
             NamedState::Owned(owned) => Some(owned.id),

@@ -1,6 +1,6 @@
 //! The settings for saving machines: the names of the states, and how the entities in their data are mapped.
 
-use core::any::type_name;
+use core::any::{TypeId, type_name};
 #[cfg(feature = "asset")]
 use core::mem;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
@@ -9,7 +9,7 @@ use bevy_ecs::entity::{ComponentCloneCtx, EntityHashMap, EntityMapper, MapEntiti
 use bevy_ecs::resource::Resource;
 #[cfg(feature = "asset")]
 use demeanor::definition::Definition;
-use demeanor::save::{LoadError, SavedMachine, SavedState};
+use demeanor::save::{LoadError, MachineContent, SavedMachine, SavedSeat, SavedState, SavedThen};
 use demeanor::{Owner, StateBook, StateMachine, StateRef};
 use log::warn;
 use serde::de::DeserializeOwned;
@@ -18,15 +18,24 @@ use serde::{Deserialize, Serialize};
 use crate::clock::LastTime;
 use crate::factory::Factory;
 
-/// Maps the entities in the data of an owned state, which is text, to another world. Returns `None` if the text cannot be read.
+/// Maps the entities in the data of an owned state or a message, which is text, to another world. Returns `None` if the text
+/// cannot be read.
 pub(crate) type MapData = fn(&str, &mut dyn EntityMapper) -> Option<String>;
+
+/// What maps the entities in the data of machines.
+#[derive(Clone, Default)]
+pub(crate) struct Mapped {
+    /// The types of owned states, with their names and functions.
+    pub(crate) states: Vec<(String, TypeId, MapData)>,
+    /// The function for the messages of timers.
+    pub(crate) messages: Option<MapData>,
+}
 
 /// The settings for saving machines of `T`.
 pub(crate) struct Book<T: Owner> {
     states: Arc<RwLock<StateBook<T>>>,
     factory: Option<Factory<T>>,
-    /// The mapping functions, by the names of the owned states' types.
-    pub(crate) mapped: Vec<(String, MapData)>,
+    pub(crate) mapped: Mapped,
     pub(crate) last_time: LastTime<T>,
 }
 
@@ -81,12 +90,40 @@ pub(crate) struct Written {
 #[derive(Resource)]
 pub(crate) struct MappedClones<T: Owner>(pub(crate) EntityHashMap<StateMachine<T>>);
 
+impl Mapped {
+    fn is_empty(&self) -> bool {
+        self.states.is_empty() && self.messages.is_none()
+    }
+
+    /// Maps the entities in the data of a machine.
+    pub(crate) fn map(&self, machine: &mut MachineContent, mapper: &mut dyn EntityMapper) {
+        map_states(&mut machine.states, &self.states, mapper);
+        let Some(map) = self.messages else { return };
+        let regions = machine.states.iter_mut().filter_map(|state| match state {
+            SavedState::Region(seat) => Some(&mut **seat),
+            _ => None,
+        });
+        for SavedSeat { more, .. } in regions.chain([&mut machine.machine]) {
+            let suspended = more.stack.iter_mut().flat_map(|path| &mut path.timers);
+            for timer in more.timers.iter_mut().chain(suspended) {
+                if let SavedThen::Send(message) | SavedThen::Repeat { message, .. } = &mut timer.then
+                    && let Some(mapped) = map(message, mapper)
+                {
+                    *message = mapped;
+                }
+            }
+        }
+    }
+}
+
 impl<T: Owner> Book<T> {
-    pub(crate) fn new(
-        states: Arc<RwLock<StateBook<T>>>,
-        factory: Option<Factory<T>>,
-        mapped: Vec<(String, MapData)>,
-    ) -> Self {
+    pub(crate) fn new(states: Arc<RwLock<StateBook<T>>>, factory: Option<Factory<T>>, mapped: Mapped) -> Self {
+        let known = states.read().unwrap_or_else(PoisonError::into_inner);
+        for (name, ..) in mapped.states.iter().filter(|(name, of, _)| known.type_of_name(name) != Some(*of)) {
+            let of = type_name::<T>();
+            warn!("`with_mapped` maps no entities in `{name}` of {of}: the book does not know this type by this name");
+        }
+        drop(known);
         Self { states, factory, mapped, last_time: LastTime::new() }
     }
 
@@ -140,13 +177,13 @@ impl<T: Owner> Book<T> {
         }
     }
 
-    /// Maps the entities in the data of a machine's owned states.
+    /// Maps the entities in the data of a machine.
     pub(crate) fn map_entities(&self, machine: &mut StateMachine<T>, mapper: &mut dyn EntityMapper) {
         if self.mapped.is_empty() {
             return;
         }
         let mut map = |machine: &mut StateMachine<T>| {
-            let remade = self.remake(machine, 0.0, 0.0, |states| map_states(states, &self.mapped, mapper));
+            let remade = self.remake(machine, 0.0, 0.0, |content| self.mapped.map(content, mapper));
             if let Err(error) = remade {
                 warn!("a clone of a machine of {} has the entities of the original: {error}", type_name::<T>());
             }
@@ -161,17 +198,17 @@ impl<T: Owner> Book<T> {
         }
     }
 
-    /// Saves a machine, changes the data of its states, and loads it with the times moved from one time of the clock to another.
+    /// Saves a machine, changes its data, and loads it with the times moved from one time of the clock to another.
     fn remake(
         &self,
         machine: &mut StateMachine<T>,
         from: f64,
         to: f64,
-        edit: impl FnOnce(&mut [SavedState]),
+        edit: impl FnOnce(&mut MachineContent),
     ) -> Result<(), String> {
         let states = self.states();
         let mut saved = machine.save(&states, from).map_err(|error| error.to_string())?;
-        edit(&mut saved.content.states);
+        edit(&mut saved.content);
         let mut made = states.load(saved, to).map_err(|error| error.to_string())?;
         made.set_limit(machine.limit());
         if let Some(global) = machine.global() {
@@ -199,7 +236,7 @@ fn why(error: &LoadError) -> String {
     }
 }
 
-/// The mapping function for a type of owned states.
+/// The mapping function for a type of owned states, or for messages.
 pub(crate) fn map_data<S: MapEntities + Serialize + DeserializeOwned>(
     data: &str,
     mapper: &mut dyn EntityMapper,
@@ -211,12 +248,12 @@ pub(crate) fn map_data<S: MapEntities + Serialize + DeserializeOwned>(
 }
 
 /// Maps the entities in the data of the owned states among these.
-pub(crate) fn map_states(states: &mut [SavedState], types: &[(String, MapData)], mapper: &mut dyn EntityMapper) {
+fn map_states(states: &mut [SavedState], types: &[(String, TypeId, MapData)], mapper: &mut dyn EntityMapper) {
     for state in 0..states.len() {
         let SavedState::Owned { name, data } = &states[state] else { continue };
         let of = (*name as usize).checked_sub(1).and_then(|name| states.get(name));
-        let found = types.iter().find(|(name, _)| matches!(of, Some(SavedState::Name(of)) if of == name));
-        if let Some((_, map)) = found
+        let found = types.iter().find(|(name, ..)| matches!(of, Some(SavedState::Name(of)) if of == name));
+        if let Some((.., map)) = found
             && let Some(mapped) = map(data, mapper)
             && let SavedState::Owned { data, .. } = &mut states[state]
         {

@@ -27,7 +27,7 @@ use serde::de::Error as _;
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::book::{Book, MappedClones, SavedBy, Written, map_states};
+use crate::book::{Book, MappedClones, SavedBy, Written};
 use crate::clock::{Clock, LastTime, Reading, read_clock};
 use crate::context::{EntityContext, lend};
 use crate::label;
@@ -186,7 +186,7 @@ impl<T: Owner> Unloaded<T> {
     fn map_entities(&mut self, mapper: &mut dyn EntityMapper) {
         let Written { global, machine } = &mut self.written;
         for saved in global.iter_mut().chain([machine]) {
-            map_states(&mut saved.content.states, &self.book.mapped, mapper);
+            self.book.mapped.map(&mut saved.content, mapper);
         }
     }
 }

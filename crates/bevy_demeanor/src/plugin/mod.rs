@@ -15,7 +15,7 @@ use bevy_ecs::system::ScheduleSystem;
 use bevy_ecs::world::World;
 
 #[cfg(feature = "serialize")]
-use crate::book::MapData;
+use crate::book::Mapped;
 use crate::clock::ClockOf;
 use crate::event::StateChanged;
 #[cfg(feature = "reflect")]
@@ -121,9 +121,8 @@ pub struct StateMachinePlugin<T: EntityOwner> {
     /// Completes the machines that the plugin creates.
     #[cfg(feature = "reflect")]
     factory: Option<Factory<T>>,
-    /// The functions that map entities in the data of owned states, by the names of the states.
     #[cfg(feature = "serialize")]
-    mapped: Vec<(String, MapData)>,
+    mapped: Mapped,
     /// Other functions that add parts to the app.
     pub(crate) registrations: Vec<Box<dyn Fn(&Self, &mut App) + Send + Sync>>,
 }
@@ -145,7 +144,7 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
             #[cfg(feature = "reflect")]
             factory: None,
             #[cfg(feature = "serialize")]
-            mapped: Vec::new(),
+            mapped: Mapped::default(),
             registrations: Vec::new(),
         }
     }

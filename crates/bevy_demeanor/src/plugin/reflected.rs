@@ -1,5 +1,7 @@
 //! The plugin's settings for scenes, saved games and inspectors.
 
+#[cfg(feature = "serialize")]
+use core::any::TypeId;
 use std::sync::Arc;
 #[cfg(feature = "serialize")]
 use std::sync::RwLock;
@@ -174,8 +176,9 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
         self
     }
 
-    /// Maps the entities in the data of owned states of type `S`: a scene gives its entities new ids, and so does `clone_and_spawn`,
-    /// which clones children, too, if it is told to. But a book saves an owned state as text. `S` must be in the [book](Self::with_book), by [`with_owned`](StateBook::with_owned).
+    /// Maps the entities in the data of owned states of type `S`: a scene gives its entities new ids, and so does
+    /// `clone_and_spawn`, which clones children, too, if it is told to. But a book saves an owned state as text. `S` must be in
+    /// the [book](Self::with_book) with this name, by [`with_owned`](StateBook::with_owned); otherwise, a warning says so.
     ///
     /// # Examples
     ///
@@ -206,7 +209,42 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
     where
         S: State<T> + MapEntities + Serialize + DeserializeOwned,
     {
-        self.mapped.push((name.into(), map_data::<S>));
+        self.mapped.states.push((name.into(), TypeId::of::<S>(), map_data::<S>));
+        self
+    }
+
+    /// Maps the entities in the messages of timers, as [`with_mapped`](Self::with_mapped) does for owned states. The
+    /// [book](Self::with_book) must save messages, by [`with_messages`](StateBook::with_messages).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use bevy_demeanor::prelude::*;
+    /// use bevy_ecs::entity::MapEntities;
+    /// use bevy_ecs::prelude::*;
+    /// use demeanor::StateBook;
+    /// use serde::{Deserialize, Serialize};
+    /// #[derive(Component, Owner, bevy_reflect::TypePath)]
+    /// #[owner(message = Noise)]
+    /// struct Guard;
+    ///
+    /// #[derive(Clone, Serialize, Deserialize, MapEntities)]
+    /// struct Noise {
+    ///     #[entities]
+    ///     from: Entity,
+    /// }
+    ///
+    /// let plugin =
+    ///     StateMachinePlugin::<Guard>::new().with_book(StateBook::new().with_messages()).with_mapped_messages();
+    /// # bevy_app::App::new().add_plugins(plugin);
+    /// ```
+    #[cfg(feature = "serialize")]
+    #[must_use]
+    pub fn with_mapped_messages(mut self) -> Self
+    where
+        T::Message: MapEntities + Serialize + DeserializeOwned,
+    {
+        self.mapped.messages = Some(map_data::<T::Message>);
         self
     }
 }

@@ -1,12 +1,19 @@
 //! Whole machines in scenes, by reflection.
 
-use bevy_app::App;
-use bevy_demeanor::{CurrentState, InState, Machine, MachineCommands, StateMachinePlugin};
-use bevy_ecs::prelude::*;
-use demeanor::{StateBook, StateMachine};
+use std::time::Duration;
 
+use bevy_app::App;
+use bevy_demeanor::prelude::*;
+use bevy_ecs::entity::MapEntities;
+use bevy_ecs::prelude::*;
+use bevy_reflect::Reflect;
+use bevy_time::{TimePlugin, TimeUpdateStrategy};
+use demeanor::{StateBook, StateMachine};
+use serde::{Deserialize, Serialize};
+
+use crate::faults::{lines_with, listen};
 use crate::guard::{
-    Chase, Clock, Follow, Guard, Listen, Luck, Mortal, Patrol, Rest, Sequence, Told, app, by_book, by_name, load,
+    self, Chase, Clock, Follow, Guard, Listen, Luck, Mortal, Patrol, Rest, Sequence, Told, app, by_book, by_name, load,
     load_into, name_of, save, take_log, tick,
 };
 
@@ -189,6 +196,74 @@ fn entities_in_owned_states_are_mapped_with_the_scene() {
     let loaded = load(&mut loading, &scene, Sequence::Backward).unwrap();
     let machine = loading.world().get::<Machine<Guard>>(loaded[0]).unwrap();
     assert_eq!(machine.current().unwrap().downcast_ref::<Follow>().unwrap().whom, loaded[1]);
+}
+
+/// A dog that repeats each whistle to itself.
+#[derive(Component, Owner, Reflect, Default)]
+#[owner(message = Whistle)]
+#[reflect(Component)]
+struct Dog {
+    #[reflect(ignore)]
+    heard: Vec<Entity>,
+}
+
+#[derive(Clone, Serialize, Deserialize, MapEntities)]
+struct Whistle(#[entities] Entity);
+
+struct Sit;
+struct Play;
+
+impl MachineState<Dog> for Play {}
+impl MachineState<Dog> for Sit {
+    fn on_message(&self, dog: &mut Dog, whistle: &Whistle, fsm: &mut Fsm<'_, Dog>, _: &mut Cx<'_, Dog>) -> bool {
+        dog.heard.push(whistle.0);
+        fsm.send_after(0.25, whistle.clone());
+        true
+    }
+}
+
+#[test]
+fn entities_in_the_messages_of_timers_are_mapped_with_the_scene() {
+    let app = || {
+        let mut app = App::new();
+        app.add_plugins(TimePlugin).insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_millis(250)));
+        app.register_type::<Dog>();
+        let book = StateBook::new().with(&Sit).with(&Play).with_messages();
+        app.add_state_machine_with(StateMachinePlugin::<Dog>::new().with_book(book).with_mapped_messages());
+        app
+    };
+    let mut saving = app();
+    let dog = saving.world_mut().spawn((Dog::default(), Machine::<Dog>::new(&Sit))).id();
+    let master = saving.world_mut().spawn_empty().id();
+    saving.update();
+    for is_pushed in [false, true] {
+        saving.world_mut().commands().entity(dog).send::<Dog>(Whistle(master));
+        if is_pushed {
+            saving.world_mut().commands().entity(dog).push_state::<Dog>(&Play);
+        }
+        saving.update();
+        let scene = save(&saving, &[dog, master]).unwrap();
+        let mut loading = app();
+        loading.world_mut().spawn_batch((0..50).map(|_| Name::new("somebody else")));
+        let loaded = load(&mut loading, &scene, Sequence::Backward).unwrap();
+        loading.world_mut().commands().entity(loaded[0]).pop_state::<Dog>();
+        (0..3).for_each(|_| loading.update());
+        let dog = loading.world().get::<Dog>(loaded[0]).unwrap();
+        assert_eq!(dog.heard.last(), Some(&loaded[1]), "{is_pushed}");
+    }
+}
+
+#[test]
+fn an_owned_state_that_is_not_in_the_book_is_not_mapped_and_a_warning_names_it() {
+    listen();
+    for name in ["Follow", "Folow"] {
+        drop(app(StateMachinePlugin::new().with_book(guard::book()).with_mapped::<Follow>(name)));
+    }
+    let of = std::any::type_name::<Guard>();
+    let warning = format!(
+        "WARN: `with_mapped` maps no entities in `Folow` of {of}: the book does not know this type by this name"
+    );
+    assert_eq!(lines_with("`with_mapped` maps no"), [warning]);
 }
 
 #[test]
