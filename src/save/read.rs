@@ -333,8 +333,8 @@ impl<'b, T: Owner> Reader<'b, T> {
         Ok(Suspended { path, times, timers, regions: regions.into() })
     }
 
-    /// Reads an entry of the history. The entry is dropped if one of its states was replaced, or if the state that was active
-    /// last is no longer inside the composite state.
+    /// Reads an entry of the history. The entry is dropped if one of its states was replaced, if the state that was active last
+    /// is no longer inside the composite state, or if there is an entry for the same region already.
     fn remember(&mut self, of: u32, last: u32, seat: &mut Seat<T>) -> Result<(), LoadError> {
         if of == 0 || last == 0 {
             return Err(LoadError::damaged("history", "it remembers no state"));
@@ -349,10 +349,10 @@ impl<'b, T: Owner> Reader<'b, T> {
         }
         let history = &mut seat.rare_mut().history;
         let is_of_region = |other: &StateRef<T>| !of.has_regions() || region_in(other, &of) == region_in(&last, &of);
-        if history.iter().any(|(other, last)| *other == of && is_of_region(last)) {
-            return Err(LoadError::damaged("history", format!("it remembers {of} twice")));
+        // A state that had regions and has none now has an entry for each of them. The first one counts.
+        if !history.iter().any(|(other, last)| *other == of && is_of_region(last)) {
+            history.push((of, last));
         }
-        history.push((of, last));
         Ok(())
     }
 
@@ -412,6 +412,7 @@ impl<'b, T: Owner> Reader<'b, T> {
                     // The global state notes a time of the clock, other states the seconds since their entry.
                     SavedNote::Tried if saved.depth.is_none() => at(*number),
                     SavedNote::Cooldown(_) => at(*number),
+                    SavedNote::Turn => time(Seconds(*number), "number")?,
                     _ => *number,
                 };
                 Then::Note(Note { key: of.key(), number })

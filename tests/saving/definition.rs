@@ -145,7 +145,8 @@ fn a_turn_that_an_earlier_version_has_saved_as_a_timer_comes_at_its_time() {
 fn an_owner_that_sleeps_in_a_file_that_has_changed_since_wakes_and_does_what_it_says_now() {
     let [long, short] = ["after = 20.0", "after = 0.5"].map(|after| FILE.replace("after = 2.0", after));
     let nested = format!("{short}states.off.parent = 'house'\nstates.house = {{}}\n");
-    let regions = "states.off.regions = ['l', 'r']\nstates.l = { parent = 'off' }\nstates.r = { parent = 'off', region = 1 }\n";
+    let regions =
+        "states.off.regions = ['l', 'r']\nstates.l = { parent = 'off' }\nstates.r = { parent = 'off', region = 1 }\n";
     let regions = short.clone() + regions;
     // The file is another in the next program, or it is reloaded, and all is saved before the next tick.
     for (short, is_reloaded) in [(&short, false), (&short, true), (&nested, false), (&regions, false)] {
@@ -337,4 +338,41 @@ fn a_save_with_regions_is_loaded_into_a_file_that_has_changed_or_refused() {
     let none = DUEL.replace("regions = { legs = \"walk\", arms = \"ready\" }", "initial = \"walk\"");
     let none = none.replace(", region = \"legs\"", "").replace(", region = \"arms\"", "");
     assert_eq!(refused(&none), "the state `walk` was saved in region 0 of `duel`, and does not lie in it");
+}
+
+/// The history has an entry for each region, and the state without regions seemed to be in it twice.
+#[test]
+fn a_history_of_regions_is_loaded_where_the_state_has_none_any_more() {
+    let before = r#"
+        initial = "duel"
+        states.duel = { history = true, regions = ["walk", "ready"], exits = [{ to = "rest", after = 1 }] }
+        states.walk = { parent = "duel" }
+        states.ready = { parent = "duel", region = 1 }
+        states.rest.exits = [{ resume = "duel", after = 1 }]
+    "#;
+    let after = before.replace("regions = [\"walk\", \"ready\"]", "initial = \"walk\"").replace(", region = 1", "");
+    for is_reloaded in [false, true] {
+        let saved_by = definition(before);
+        let loaded_by = if is_reloaded { saved_by.clone() } else { definition(&after) };
+        let [writing, reading] = [&saved_by, &loaded_by].map(|definition| StateBook::new().with_definition(definition));
+        let mut machine = started(&saved_by);
+        trace(&mut machine, &mut Lamp::default(), 1..12);
+        loaded_by.reload(&after).unwrap();
+        let mut loaded = reading.load(machine.save(&writing, 1.2).unwrap(), 1.2).unwrap();
+        assert_eq!(trace(&mut loaded, &mut Lamp::default(), 12..25)[12].0, "ready");
+    }
+}
+
+#[test]
+fn a_turn_that_is_not_a_number_is_refused() {
+    let definition =
+        definition("initial = 'a'\nstates.a = { every = 1, exits = [{ to = 'a', when = 'health > 5' }] }\n");
+    let book = StateBook::new().with_definition(&definition);
+    let mut saved = started(&definition).save(&book, 0.0).unwrap();
+    for timer in &mut saved.content.machine.more.timers {
+        let SavedThen::Note { number, .. } = &mut timer.then else { continue };
+        *number = Seconds(f64::NAN);
+    }
+    let refused = book.load(saved, 0.0).unwrap_err().to_string();
+    assert!(refused.ends_with("timer 0, number: the time is not a number"), "{refused}");
 }
