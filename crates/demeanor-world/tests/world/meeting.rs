@@ -1,22 +1,14 @@
 //! How processes meet, and how they notice that another process is silent.
 
-mod village;
-
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::Command;
 use std::{env, io, thread};
 
+use crate::village::process::{Run, digests, error_of, observed};
+use crate::village::reference;
 use demeanor_world::Local;
-use village::process::{Run, be_one, digests, error_of, observed};
-use village::reference;
-
-/// Not a test: the processes that the tests start run this function.
-#[test]
-fn a_process() {
-    be_one();
-}
 
 fn errors_of(local: &mut Local) -> Vec<String> {
     local.children.iter_mut().map(|child| error_of(child).unwrap()).collect()

@@ -3,8 +3,6 @@
 //! Each villager mixes all its events into a number, so that a different order of the same events results in a different
 //! number.
 
-#![expect(dead_code, reason = "each of the tests that share it uses a part of it")]
-
 pub(crate) mod office;
 pub(crate) mod process;
 pub(crate) mod reference;

@@ -1,21 +1,13 @@
 //! A world that is stopped continues from its last checkpoint, also on another number of processes.
 
-mod village;
-
 use std::env::current_exe;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use crate::village::process::{Run, digests, error_of, observed};
+use crate::village::reference;
 use demeanor_world::{Local, WorldError};
-use village::process::{Run, be_one, digests, error_of, observed};
-use village::reference;
-
-/// Not a test: the processes that the tests start run this function.
-#[test]
-fn a_process() {
-    be_one();
-}
 
 fn checkpoints(folder: &Path) -> Vec<String> {
     let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
@@ -370,10 +362,14 @@ fn checkpoints_that_cannot_be_gone_on_from_are_named() {
     let earlier = "there are checkpoints of an earlier run: go on with --resume, or remove them";
     assert_eq!(said(Run { resume: false, ..run.clone() }), format!("cannot write a checkpoint: world: {earlier}"));
     let other_book =
-        demeanor_world::World::new(demeanor::StateBook::new().with_messages()).shards(64).seed(village::SEED);
-    let other_book = other_book.checkpoint(10, folder.path()).populate(|shard| village::first_of(shard, 64));
-    let other_book =
-        other_book.context(|tick, post| village::Day { tick, shards: 64, office: post, oddity: village::Oddity::None });
+        demeanor_world::World::new(demeanor::StateBook::new().with_messages()).shards(64).seed(crate::village::SEED);
+    let other_book = other_book.checkpoint(10, folder.path()).populate(|shard| crate::village::first_of(shard, 64));
+    let other_book = other_book.context(|tick, post| crate::village::Day {
+        tick,
+        shards: 64,
+        office: post,
+        oddity: crate::village::Oddity::None,
+    });
     let unknown = other_book.run(["--resume"], 30).unwrap_err().to_string();
     let unknown = unknown.replace(&folder.path().display().to_string(), "world");
     let (part, why) = unknown.split_once(": the book does not know the states `").unwrap();

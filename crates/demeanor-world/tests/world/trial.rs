@@ -3,24 +3,14 @@
 //!
 //! `DEMEANOR_TRIAL_WORLDS` and `DEMEANOR_TRIAL_SEED` set the number of worlds, and the seed.
 
-#![cfg(unix)]
-
-mod village;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::str::FromStr;
 
+use crate::village::process::{Run, error_of, observed};
+use crate::village::reference;
 use oorandom::Rand64;
-use village::process::{Run, be_one, error_of, observed};
-use village::reference;
-
-/// Not a test: the processes that the test starts run this function.
-#[test]
-fn a_process() {
-    be_one();
-}
 
 const SHARDS: u32 = 16;
 /// An odd number. Checkpoints are written after even ticks, so that at least one tick follows each of them.

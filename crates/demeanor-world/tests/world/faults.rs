@@ -1,19 +1,11 @@
 //! Errors that end a world early, and the messages in all processes.
 
-mod village;
-
 use std::time::{Duration, Instant};
 
+use crate::village::process::{Run, error_of, observed};
+use crate::village::{Oddity, Villager, id_of, world};
 use demeanor::StateBook;
 use demeanor_world::{World, WorldError};
-use village::process::{Run, be_one, error_of, observed};
-use village::{Oddity, Villager, id_of, world};
-
-/// Not a test: the processes that the tests start run this function.
-#[test]
-fn a_process() {
-    be_one();
-}
 
 #[test]
 fn a_process_that_is_killed_ends_the_others_within_a_second_with_an_error_that_names_it() {
@@ -116,7 +108,7 @@ fn a_panic_in_what_the_world_is_told_to_call_is_named() {
     assert_eq!(run(blind), "`observe` panicked in tick 3: it is dark");
     let late = world(4).context(|tick, post| {
         assert!(tick < 2, "there is no day {tick}");
-        village::Day { tick, shards: 4, office: post, oddity: Oddity::None }
+        crate::village::Day { tick, shards: 4, office: post, oddity: Oddity::None }
     });
     assert_eq!(run(late), "a callback panicked in tick 2: there is no day 2");
 }
@@ -132,7 +124,8 @@ fn a_home_that_does_not_exist_ends_the_run() {
 
 /// Runs a world in which each shard has these citizens in the beginning.
 fn with_first(threads: usize, first: impl Fn(u32) -> Vec<Villager> + Send + Sync + 'static) -> String {
-    let world = world(4).populate(move |shard| first(shard).into_iter().map(|villager| (villager, village::idle())));
+    let world =
+        world(4).populate(move |shard| first(shard).into_iter().map(|villager| (villager, crate::village::idle())));
     world.run(["-w".to_owned(), threads.to_string()], 1).unwrap_err().to_string()
 }
 
@@ -166,14 +159,14 @@ fn a_world_that_is_incomplete_does_not_run() {
 
 #[test]
 fn a_state_that_the_book_does_not_know_is_named_when_a_citizen_leaves() {
-    let book = StateBook::new().with_name("Nothing", &village::Other);
-    let world = World::new(book).shards(2).global(village::global());
+    let book = StateBook::new().with_name("Nothing", &crate::village::Other);
+    let world = World::new(book).shards(2).global(crate::village::global());
     let world = world.populate(|shard| {
-        village::first_of(3 - shard, 4)
+        crate::village::first_of(3 - shard, 4)
             .into_iter()
             .map(move |(villager, state)| (Villager { home: shard, ..villager }, state))
     });
-    let world = world.context(|tick, post| village::Day { tick, shards: 2, office: post, oddity: Oddity::None });
+    let world = world.context(|tick, post| crate::village::Day { tick, shards: 2, office: post, oddity: Oddity::None });
     let error = world.run(["-w", "2"], 100).unwrap_err().to_string();
     assert!(error.starts_with("citizens cannot be serialized: "), "{error}");
 }

@@ -1,17 +1,9 @@
 //! The result does not depend on the number of processes and threads: every tick's digest is the same as that of one batch.
 
-mod village;
-
 use std::sync::OnceLock;
 
-use village::process::{Run, be_one, digests};
-use village::reference;
-
-/// Not a test: the processes that the tests start run this function.
-#[test]
-fn a_process() {
-    be_one();
-}
+use crate::village::process::{Run, digests};
+use crate::village::reference;
 
 #[test]
 fn two_processes_have_the_digests_of_one_batch() {
