@@ -14,7 +14,7 @@ use bevy_ecs::prelude::*;
 use bevy_ecs::system::SystemState;
 use demeanor::{Owner, State, StateMachine, StateRef};
 
-use crate::soldier::{Aim, Chase, Fight, Idle, Order, Patrol, Rank, Soldier, StateName, Watch, app, soldier};
+use crate::soldier::{Aim, Chase, Fight, Idle, Officer, Order, Patrol, Rank, Soldier, StateName, Watch, app, soldier};
 
 fn indexing() -> StateMachinePlugin<Soldier> {
     StateMachinePlugin::new()
@@ -338,19 +338,6 @@ fn a_state_that_refuses_to_be_entered_first_counts_as_entered_in_its_index_too()
 #[test]
 #[should_panic(expected = "is kept for")]
 fn one_index_cannot_tell_of_two_owners() {
-    use bevy_demeanor::EntityOwner;
-    #[derive(Component)]
-    struct Officer;
-    impl Owner for Officer {
-        type Context<'a> = ();
-        type Message = ();
-    }
-    impl EntityOwner for Officer {
-        type Body = ();
-        type Param = ();
-    }
-    impl State<Officer> for Idle {}
-
     let mut app = app(StateMachinePlugin::new().with_index::<Idle>());
     app.add_plugins(StateMachinePlugin::<Officer>::new().with_index::<Idle>());
 }

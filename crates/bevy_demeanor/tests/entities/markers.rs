@@ -6,7 +6,7 @@ use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
 use demeanor::StateMachine;
 
-use crate::soldier::{Aim, Alarm, Chase, Fight, Idle, Order, Patrol, Soldier, StateName, Watch, app, soldier};
+use crate::soldier::{Aim, Alarm, Chase, Fight, Idle, Officer, Order, Patrol, Soldier, StateName, Watch, app, soldier};
 
 fn marked(app: &App, entity: Entity) -> String {
     let entity = app.world().entity(entity);
@@ -170,20 +170,6 @@ fn a_clone_of_an_entity_is_marked_like_it() {
 #[test]
 #[should_panic(expected = "is kept for")]
 fn one_marker_cannot_tell_of_two_owners() {
-    use bevy_demeanor::EntityOwner;
-    use demeanor::{Owner, State};
-    #[derive(Component)]
-    struct Officer;
-    impl Owner for Officer {
-        type Context<'a> = ();
-        type Message = ();
-    }
-    impl EntityOwner for Officer {
-        type Body = ();
-        type Param = ();
-    }
-    impl State<Officer> for Idle {}
-
     let mut app = app(StateMachinePlugin::new().with_marker::<Idle>());
     app.add_plugins(StateMachinePlugin::<Officer>::new().with_marker::<Idle>());
 }

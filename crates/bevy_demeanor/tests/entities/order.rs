@@ -8,7 +8,7 @@ use bevy_ecs::world::DeferredWorld;
 use demeanor::{Fsm, Owner, State};
 
 use crate::faults::{lines_with, listen};
-use crate::soldier::{Chase, Fight, Idle, Order, Patrol, Soldier, StateName, app, soldier};
+use crate::soldier::{Chase, Fight, Idle, Officer, Order, Patrol, Soldier, StateName, app, soldier};
 
 #[derive(Resource, Default)]
 struct Seen(Vec<String>);
@@ -318,17 +318,6 @@ fn what_a_broadcast_leads_to_comes_after_its_last_machine_and_before_what_its_ca
 
 #[test]
 fn the_order_holds_among_machines_of_several_owners() {
-    use bevy_demeanor::EntityOwner;
-    #[derive(Component)]
-    struct Officer;
-    impl Owner for Officer {
-        type Context<'a> = ();
-        type Message = ();
-    }
-    impl EntityOwner for Officer {
-        type Body = ();
-        type Param = ();
-    }
     struct Calm;
     struct Angry;
     impl State<Officer> for Calm {}

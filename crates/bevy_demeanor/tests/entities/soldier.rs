@@ -308,6 +308,22 @@ pub(crate) fn soldier(orders: impl IntoIterator<Item = Order>) -> (Soldier, Mach
     (Soldier { trace: Vec::new(), orders: orders.into_iter().collect() }, Machine::new(&Idle))
 }
 
+/// Another type of owners, which may be in the same state.
+#[derive(Component)]
+pub(crate) struct Officer;
+
+impl Owner for Officer {
+    type Context<'a> = ();
+    type Message = ();
+}
+
+impl EntityOwner for Officer {
+    type Body = ();
+    type Param = ();
+}
+
+impl State<Officer> for Idle {}
+
 pub(crate) fn app(plugin: StateMachinePlugin<Soldier>) -> App {
     let mut app = App::new();
     app.init_resource::<Alarm>();

@@ -17,6 +17,16 @@ fn take_seen(app: &mut App) -> Vec<String> {
 
 const NOTHING: [&str; 0] = [];
 
+#[derive(Component, Owner)]
+struct Legs;
+#[derive(Component, Owner)]
+struct Arms;
+
+/// A state of two types of owners.
+struct Rest;
+impl MachineState<Legs> for Rest {}
+impl MachineState<Arms> for Rest {}
+
 #[test]
 fn a_broadcast_comes_to_all_machines_in_the_order_of_the_pass_and_events_follow_the_last() {
     for plugin in [StateMachinePlugin::new(), StateMachinePlugin::new().in_parallel()] {
@@ -89,14 +99,7 @@ fn a_start_and_a_stop_are_told_of_as_changes_from_no_state_and_to_none() {
 
 #[test]
 fn a_trigger_says_whose_machine_it_is_where_a_state_serves_two_owners_of_an_entity() {
-    #[derive(Component, Owner)]
-    struct Legs;
-    #[derive(Component, Owner)]
-    struct Arms;
-    struct Rest;
     struct Move;
-    impl MachineState<Legs> for Rest {}
-    impl MachineState<Arms> for Rest {}
     impl MachineState<Legs> for Move {}
 
     let mut app = App::new();
@@ -168,14 +171,6 @@ fn run_conditions_follow_the_states() {
 
 #[test]
 fn a_condition_on_a_state_of_two_owners_follows_the_marker_of_one_and_the_index_of_the_other() {
-    #[derive(Component, Owner)]
-    struct Legs;
-    #[derive(Component, Owner)]
-    struct Arms;
-    struct Rest;
-    impl MachineState<Legs> for Rest {}
-    impl MachineState<Arms> for Rest {}
-
     let mut app = App::new();
     app.add_state_machine_with(StateMachinePlugin::<Legs>::new().with_marker::<Rest>());
     app.add_state_machine_with(StateMachinePlugin::<Arms>::new().with_index::<Rest>());
