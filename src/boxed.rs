@@ -1,7 +1,7 @@
 //! Boxes whose `Drop` is only a call.
 //!
-//! The compiler copies the code that drops a value into each part of a program that may drop it, also after a panic. For the data
-//! that few machines have, these copies would be a fifth of all code that is compiled for a type of owner.
+//! The compiler copies the code that drops a value into each part of a program that may drop it, even if only after a panic. For
+//! the data that few machines have, these copies would be a tenth of all code that is compiled for a type of owner.
 
 use alloc::boxed::Box;
 use core::mem::ManuallyDrop;
@@ -13,6 +13,7 @@ pub(crate) struct RareBox<X>(ManuallyDrop<Option<Box<X>>>);
 impl<X> RareBox<X> {
     pub(crate) const NONE: Self = Self(ManuallyDrop::new(None));
 
+    /// Takes the box out, and leaves none behind.
     #[inline]
     pub(crate) fn take(&mut self) -> Self {
         self.0.take().into()

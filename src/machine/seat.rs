@@ -784,7 +784,7 @@ impl<T: Owner> Clone for Seat<T> {
             current: self.current.clone(),
             previous: self.previous.clone(),
             entered_at: self.entered_at,
-            rare: self.rare.clone().into(),
+            rare: self.rare.clone(),
         }
     }
 

@@ -315,10 +315,10 @@ impl<'b, T: Owner> Reader<'b, T> {
         let depths = Depths::new(&before, &seat, found.how);
         let of_current = time(seconds, "seconds")?;
         let path: Path<T> = seat.path().cloned().collect();
-        let mut times: SmallVec<[f64; 4]> = SmallVec::new();
+        let mut spent: SmallVec<[f64; 4]> = SmallVec::new();
         for (depth, state) in path.iter().enumerate() {
             let as_ancestor = before.iter().position(|before| before == state && depth + 1 < path.len());
-            times.push(as_ancestor.map_or(Ok(of_current), |nth| time(around[nth].1, "seconds"))?);
+            spent.push(as_ancestor.map_or(Ok(of_current), |nth| time(around[nth].1, "seconds"))?);
         }
         let mut timers = Timers::new();
         let mut regions = None;
@@ -328,9 +328,9 @@ impl<'b, T: Owner> Reader<'b, T> {
                 only_once(mem::replace(&mut regions, read))?;
                 continue;
             }
-            timers.extend(self.timer(timer, &depths, None, |remaining| remaining, |depth| -times[depth])?);
+            timers.extend(self.timer(timer, &depths, None, |remaining| remaining, |depth| -spent[depth])?);
         }
-        Ok(Suspended { path, times, timers, regions: regions.into() })
+        Ok(Suspended { path, times: spent, timers, regions: regions.into() })
     }
 
     /// Reads an entry of the history. The entry is dropped if one of its states was replaced, if the state that was active last
