@@ -273,13 +273,18 @@ impl<T: Owner> DefinedState<T> {
     #[cold]
     #[inline(never)]
     fn with_reloaded<R>(&self, act: impl FnOnce(Here<'_, T>) -> R) -> R {
-        let graph = &*self.shared.load();
+        let (graph, mut gone) = (self.shared.load(), None);
+        act(self.here_in(&graph, &mut gone))
+    }
+
+    /// Returns this state's node in a graph. If the graph has none, puts one without exits into `gone`.
+    fn here_in<'g>(&self, graph: &'g Graph<T>, gone: &'g mut Option<Node<T>>) -> Here<'g, T> {
         let node = if graph.has(&self.fixed) {
             &graph.nodes[self.fixed.index]
         } else {
-            &Node::without(Arc::clone(&self.fixed), Arc::clone(&graph.to_initial))
+            gone.insert(Node::without(Arc::clone(&self.fixed), Arc::clone(&graph.to_initial)))
         };
-        act(Here { graph, node })
+        Here { graph, node }
     }
 
     /// Whether the owner has left the state. The global state is never left.

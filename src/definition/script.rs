@@ -12,6 +12,7 @@ use log::{error, info};
 use rhai::{AST, CallFnOptions, Dynamic, Map, Position, Scope};
 
 use super::closures::{Setter, Value};
+use super::vocabulary::by_name::ByName;
 use crate::format::beside::{FilesBeside, script_text};
 use crate::format::hook::Hook;
 use crate::format::name::Name;
@@ -33,8 +34,8 @@ const MOST_PRINTED: u64 = 100;
 /// The names, texts and limits for compiling the scripts of a definition.
 pub(crate) struct Offered<'a, T: Owner> {
     pub(crate) beside: Option<&'a FilesBeside>,
-    pub(crate) values: &'a BTreeMap<String, Value<T>>,
-    pub(crate) setters: &'a BTreeMap<String, Setter<T>>,
+    pub(crate) values: &'a ByName<Value<T>>,
+    pub(crate) setters: &'a ByName<Setter<T>>,
     /// The texts of scripts that the game offers, by the names of their files.
     pub(crate) texts: &'a BTreeMap<String, String>,
     /// The indices of the states, by name.
@@ -102,8 +103,8 @@ impl<T: Owner> Script<T> {
             Err(why) => return no_script(script, &why).fail(findings),
         };
         let names = ScriptNames {
-            values: Some(values.keys().map(String::as_str).collect()),
-            is_field: &|name| setters.contains_key(name),
+            values: Some(values.iter().map(|(name, _)| name.as_str()).collect()),
+            is_field: &|name| setters.get(name).is_some(),
             states: states.keys().map(String::as_str).collect(),
         };
         let Compiled { ast, constants, has } = match compiled::check(&text, purpose, *budget, &names) {
@@ -127,7 +128,7 @@ impl<T: Owner> Script<T> {
             constants: Arc::new(constants),
             reads: reads.map(|(name, value)| (name.clone(), value.clone())).collect(),
             writes: writes.map(|(name, set)| (name.clone(), Arc::clone(set))).collect(),
-            known: values.keys().cloned().collect(),
+            known: values.iter().map(|(name, _)| name.clone()).collect(),
             mentions_time: is_mentioned("time_in_state"),
             states: Arc::clone(states),
             budget: *budget,

@@ -1,15 +1,15 @@
 //! The fields of a game's messages.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::by_name::ByName;
 use super::{Repeated, Vocabulary, word};
 use crate::definition::closures::{Field, Reading};
 use crate::format::words::WordKind;
 use crate::owner::Owner;
 
 /// The fields of all messages, by the name of the message and then by the name of the field.
-pub(crate) type Fields<T> = BTreeMap<String, BTreeMap<String, Field<T>>>;
+pub(crate) type Fields<T> = ByName<ByName<Field<T>>>;
 
 impl<T: Owner> Vocabulary<T> {
     /// Adds a number that is a field of a message, for the conditions of exits that wait for this message:
@@ -72,7 +72,7 @@ impl<T: Owner> Vocabulary<T> {
     fn with_field(mut self, message: &str, name: String, field: Field<T>) -> Self {
         let name = word(name);
         self.words.message_fields.entry(message.to_owned()).or_default().insert(name.clone(), field.kind());
-        if self.fields.entry(message.to_owned()).or_default().insert(name.clone(), field).is_some() {
+        if self.fields.get_or_default(message).insert(name.clone(), field) {
             self.repeated.insert(Repeated::Word(WordKind::Field, format!("{message}.{name}")));
         }
         self

@@ -1,10 +1,11 @@
 //! The words that a file may use: the game's values, behaviors, actions and messages, by name.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+use self::by_name::ByName;
 use super::closures::{ActionFn, MessageKind, Random, Setter, Value};
 use super::named::FileStates;
 use crate::format::beside::FilesBeside;
@@ -18,6 +19,7 @@ use crate::owner::Owner;
 use crate::state::{IntoState, StateRef};
 
 mod behaviors;
+pub(crate) mod by_name;
 pub(crate) mod messages;
 #[cfg(feature = "script")]
 pub(crate) mod scripting;
@@ -119,12 +121,12 @@ pub(crate) mod scripting;
 pub struct Vocabulary<T: Owner> {
     /// Everything that a file can know of the words, without the code behind them.
     pub(crate) words: Words,
-    pub(crate) values: BTreeMap<String, Value<T>>,
-    behaviors: BTreeMap<String, Make<T>>,
-    messages: BTreeMap<String, MessageKind<T>>,
-    actions: BTreeMap<String, ActionFn<T>>,
+    pub(crate) values: ByName<Value<T>>,
+    behaviors: ByName<Make<T>>,
+    messages: ByName<MessageKind<T>>,
+    actions: ByName<ActionFn<T>>,
     /// The functions that write values for exits and scripts, by the name of the value. A flag is 1 or 0.
-    pub(crate) setters: BTreeMap<String, Setter<T>>,
+    pub(crate) setters: ByName<Setter<T>>,
     /// The fields of the messages.
     fields: messages::Fields<T>,
     /// Draws random numbers for conditions and durations.
@@ -154,12 +156,12 @@ impl<T: Owner> Vocabulary<T> {
     pub fn new() -> Self {
         Self {
             words: Words { scripts: cfg!(feature = "script"), ..Words::default() },
-            values: BTreeMap::new(),
-            behaviors: BTreeMap::new(),
-            messages: BTreeMap::new(),
-            actions: BTreeMap::new(),
-            setters: BTreeMap::new(),
-            fields: BTreeMap::new(),
+            values: ByName::new(),
+            behaviors: ByName::new(),
+            messages: ByName::new(),
+            actions: ByName::new(),
+            setters: ByName::new(),
+            fields: ByName::new(),
             random: None,
             repeated: BTreeSet::new(),
             #[cfg(feature = "script")]
@@ -417,14 +419,8 @@ impl<T: Owner> Vocabulary<T> {
     }
 
     /// Adds a word to the map of its kind.
-    fn with_word<W>(
-        mut self,
-        kind: WordKind,
-        name: String,
-        word: W,
-        words: fn(&mut Self) -> &mut BTreeMap<String, W>,
-    ) -> Self {
-        if words(&mut self).insert(name.clone(), word).is_some() {
+    fn with_word<W>(mut self, kind: WordKind, name: String, word: W, words: fn(&mut Self) -> &mut ByName<W>) -> Self {
+        if words(&mut self).insert(name.clone(), word) {
             self.repeated.insert(Repeated::Word(kind, name));
         }
         self
