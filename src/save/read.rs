@@ -230,8 +230,8 @@ impl<'b, T: Owner> Reader<'b, T> {
                 self.path(region, path).map_err(|error| error.within(format_args!("path {nth} of the stack")))?;
             seat.rare_mut().stack.push(suspended);
         }
-        for &(of, last) in history {
-            self.remember(of, last, seat)?;
+        for (nth, &entry) in history.iter().enumerate() {
+            self.remember(entry, &history[..nth], seat)?;
         }
         for (nth, timer) in timers.iter().enumerate() {
             if let SavedThen::Regions(numbers) = &timer.then {
@@ -335,11 +335,14 @@ impl<'b, T: Owner> Reader<'b, T> {
 
     /// Reads an entry of the history. The entry is dropped if one of its states was replaced, if the state that was active last
     /// is no longer inside the composite state, or if there is an entry for the same region already.
-    fn remember(&mut self, of: u32, last: u32, seat: &mut Seat<T>) -> Result<(), LoadError> {
-        if of == 0 || last == 0 {
+    fn remember(&mut self, entry: (u32, u32), before: &[(u32, u32)], seat: &mut Seat<T>) -> Result<(), LoadError> {
+        if entry.0 == 0 || entry.1 == 0 {
             return Err(LoadError::damaged("history", "it remembers no state"));
         }
-        let (of, last) = (self.state(of)?, self.state(last)?);
+        let (of, last) = (self.state(entry.0)?, self.state(entry.1)?);
+        if before.contains(&entry) {
+            return Err(LoadError::damaged("history", format!("it remembers {} twice", of.state)));
+        }
         if of.how != How::Named || last.how != How::Named {
             return Ok(());
         }

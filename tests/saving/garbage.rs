@@ -248,6 +248,7 @@ fn a_machine_that_cannot_be_is_refused_with_what_is_wrong_and_where() {
         /content/machine/more/timers/0/then = {"Change":0} => timer 0, then: it changes to no state
         /content/machine/more/timers/0/then = {"Send":"("} => the message of a timer cannot be read: ..
         /content/machine/more/history 65x => history: it has 65 entries; the most are 64
+        /content/machine/more/history + [3,4] => history: it remembers Combat twice
         /content/machine/more/history + [0,0] => history: it remembers no state
         /content/machine/more/history/0/0 = 0 => history: it remembers no state
         /content/machine/more/history/0/1 = 0 => history: it remembers no state

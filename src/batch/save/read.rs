@@ -289,12 +289,12 @@ impl<T: Owner> Loading<'_, T> {
                 self.others.push((owner, key, seat));
                 continue;
             }
-            let revision = known.state().revision();
+            let outdated = seat.is_outdated().then(|| known.state().revision().wrapping_sub(1));
             let tag = self.store.tag_beside_seat(key, &seat);
             let columns = &mut self.store.buckets[number as usize];
             columns.asleep += usize::from(is_asleep);
-            if seat.is_outdated() {
-                columns.revision = revision.wrapping_sub(1);
+            if let Some(revision) = outdated {
+                columns.revision = revision;
             }
             columns.owners.push(owner);
             columns.tags.push(tag);
