@@ -138,12 +138,15 @@ pub(super) fn insert(item: &mut Item, order: Order, key: &str, value: Value) -> 
 pub(super) fn put(item: &mut Item, key: &str, value: Table) -> Result<(), Refused> {
     match item {
         Item::Value(Value::InlineTable(table)) => {
+            let signs = |text: &str| text.matches('#').count();
             let decor = [value.decor().prefix(), value.decor().suffix()];
-            if decor.into_iter().any(|text| raw(text).contains('#')) || value.to_string().contains('#') {
+            let before = decor.into_iter().map(|text| signs(raw(text))).sum::<usize>() + signs(&value.to_string());
+            let value = value.into_inline_table();
+            // A text between quotes keeps its `#`.
+            if signs(&value.to_string()) < before {
                 return Err(format!("`{key}` has comments, which would be lost here: move it in the text").into());
             }
-            let value = Item::Value(Value::InlineTable(value.into_inline_table()));
-            within(table, |table| table.insert(key, value));
+            within(table, |table| table.insert(key, Item::Value(Value::InlineTable(value))));
         }
         Item::Table(table) => drop(table.insert(key, Item::Table(value))),
         _ => return Err("it is no table".into()),

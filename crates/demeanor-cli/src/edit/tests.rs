@@ -191,6 +191,9 @@ fn a_change_between_braces_keeps_the_comments_of_the_other_keys() {
         r#"{ "act": "move_state", "state": "c" }"#,
         "`c` has comments, which would be lost here: move it in the text",
     );
+    let text = nested.replace("\n# why\n", "note = \"#1\", ");
+    let moved = change(&text, r#"{ "act": "move_state", "state": "c" }"#).map_err(|refused| refused.why).unwrap();
+    assert!(moved.contains("note = \"#1\""), "{moved}");
 }
 
 #[test]
