@@ -143,15 +143,11 @@ impl<'b, T: Owner> Writer<'b, T> {
 
     fn path(&mut self, suspended: &Suspended<T>) -> SavedPath {
         let Suspended { path, times, timers, regions } = suspended;
-        let current = path.len().wrapping_sub(1);
-        let mut states = Vec::new();
-        for (nth, (state, time)) in path.iter().zip(times).enumerate() {
-            let state = if nth == current { self.state(state) } else { self.ancestor(state) };
-            states.push((state, Seconds(*time)));
-        }
-        if states.is_empty() {
-            states.push((self.state(&StateRef::NONE), Seconds(0.0)));
-        }
+        let (current, around) = path.split_last().unwrap_or((&StateRef::NONE, &[]));
+        let mut states: Vec<_> = around.iter().map(|state| self.ancestor(state)).collect();
+        states.push(self.state(current));
+        let times = times.iter().copied().chain([0.0]).map(Seconds);
+        let states = states.into_iter().zip(times).collect();
         SavedPath { states, timers: self.timers(timers.iter(), regions.as_deref()) }
     }
 

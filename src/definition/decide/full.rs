@@ -91,8 +91,8 @@ impl<T: Owner> Decider<'_, T> {
                 return Self::along(entered, (0, around), &Memory::new(), inside(outermost, &active));
             }
             Leads::Pop => {
-                let path = fsm.look_back(|rare| Some(rare?.stack.last()?.path.clone()))?;
-                let target = path.last().cloned().unwrap_or(StateRef::NONE);
+                let target = fsm.look_back(|rare| Some(rare?.stack.last()?.path.last().cloned()))?;
+                let target = target.unwrap_or(StateRef::NONE);
                 return Some(FullChange { target, left: inside(outermost, &active), entered: Path::new() });
             }
             Leads::Resume => {
