@@ -243,7 +243,8 @@ impl<T: Owner> Seat<T> {
     #[inline(never)]
     fn goes_on(&mut self, now: impl FnOnce() -> f64) -> bool {
         match self.rare.as_deref_mut() {
-            Some(Rare { waiting, .. }) if waiting.is_waiting() => !waiting.is_asleep() && waiting.goes_on(now()),
+            Some(Rare { waiting, .. }) if waiting.is_asleep() => false,
+            Some(Rare { waiting, .. }) if !waiting.timers.is_empty() => waiting.goes_on(now()),
             _ => {
                 self.rest();
                 true

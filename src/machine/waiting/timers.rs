@@ -25,11 +25,13 @@ pub(crate) struct TimerList<T: Owner> {
     list: Vec<Timer<T>>,
     /// Present if there are more than [`MOST_FEW`] timers.
     index: Option<Box<Index>>,
+    /// A time before which no timer is due, in seconds. A tick before this time does not look at the timers.
+    none_before: f64,
 }
 
 impl<T: Owner> TimerList<T> {
     pub(crate) const fn new() -> Self {
-        Self { list: Vec::new(), index: None }
+        Self { list: Vec::new(), index: None, none_before: f64::INFINITY }
     }
 
     #[inline]
@@ -64,6 +66,7 @@ impl<T: Owner> TimerList<T> {
 
     /// Adds a timer at the end.
     pub(crate) fn push(&mut self, timer: Timer<T>) {
+        self.none_before = self.none_before.min(timer.due);
         self.list.push(timer);
         if let (Some(index), Some(timer)) = (&mut self.index, self.list.last()) {
             index.add(self.list.len() - 1, timer.due, timer.scope, timer.note_key());
@@ -124,11 +127,13 @@ impl<T: Owner> TimerList<T> {
 
     /// Returns whether no timer is due.
     #[inline]
-    pub(crate) fn are_after(&self, now: f64) -> bool {
-        match &self.index {
-            None => self.list.iter().all(|timer| timer.due > now),
-            Some(index) => index.next() > now,
-        }
+    pub(crate) fn are_after(&mut self, now: f64) -> bool {
+        now < self.none_before || self.is_next_after(now)
+    }
+
+    fn is_next_after(&mut self, now: f64) -> bool {
+        self.none_before = self.next();
+        now < self.none_before
     }
 
     /// Returns when the first timer is due, in seconds; infinity if none will be due.
@@ -253,12 +258,13 @@ impl<T: Owner> Timer<T> {
 
 impl<T: Owner> Clone for TimerList<T> {
     fn clone(&self) -> Self {
-        Self { list: self.list.clone(), index: self.index.clone() }
+        Self { list: self.list.clone(), index: self.index.clone(), none_before: self.none_before }
     }
 
     fn clone_from(&mut self, source: &Self) {
         self.list.clone_from(&source.list);
         self.index.clone_from(&source.index);
+        self.none_before = source.none_before;
     }
 }
 
