@@ -64,6 +64,16 @@ fn more_machines_than_anybody_would_write_are_refused() {
 }
 
 #[test]
+fn more_exits_than_anybody_would_write_are_refused() {
+    let of = |count| {
+        let exits = many(count, |i| format!("[[states.a.exits]]\nto = 'a'\nafter = 1.{i}\n"));
+        format!("initial = 'a'\n{exits}")
+    };
+    assert_eq!(read(&of(10_000)).0.unwrap(), 1);
+    assert_refused(&of(10_001), "a state may have 10000 exits, and this one has more", 40);
+}
+
+#[test]
 fn a_state_needs_about_a_kilobyte() {
     let of = |key: &str| {
         let states = many(20_000, |i| format!("[states.s{i}]\nexits = [{{ to = 's{}', {key} }}]\n", (i + 1) % 20_000));

@@ -50,6 +50,8 @@ pub(crate) fn readable<'i>(text: &'i str, rest: &'i OnceLock<String>) -> Table<'
 
 /// The maximum number of machines in a file.
 const MOST_MACHINES: usize = 10_000;
+/// The maximum number of exits of a state. An exit for several messages counts once for each of them.
+const MOST_EXITS: usize = 10_000;
 
 pub(super) struct DraftReader<'a, 'i> {
     pub(super) findings: &'a mut Findings,
@@ -397,6 +399,15 @@ impl<'i> DraftReader<'_, 'i> {
                         messages.map(|on| DraftExit { on: Some(on), is_same: true, ..draft.clone() }).collect();
                     exits.push(draft);
                     exits.extend(more);
+                    if exits.len() > MOST_EXITS {
+                        let message = format!("a state may have {MOST_EXITS} exits, and this one has more");
+                        Mistake::error("too-many-exits", exit.span(), message)
+                            .label("too many from here")
+                            .help("divide the exits among several states")
+                            .origin(Origin::Unread)
+                            .report(self.findings);
+                        break;
+                    }
                 }
                 return Some(exits);
             }
