@@ -1,9 +1,9 @@
-//! The effects of scripts: the states to which a state's script may change, and the values that it may write.
+//! The effects of code: the states to which a state's script and behaviors may change, and the values that a script may write.
 
-#[cfg(feature = "script")]
 use std::collections::HashMap;
+use std::mem;
 
-use super::{Outline, StateId, StateOutline};
+use super::{BehaviorOutline, Outline, StateId, StateOutline};
 use crate::format::script_effects::ScriptEffects;
 #[cfg(feature = "script")]
 use crate::format::{library::Library, script::lint::effects, words::Words};
@@ -54,5 +54,73 @@ impl Outline {
                 .map(|names| names.iter().filter_map(|name| ids.get(name.as_str()).copied()).collect());
             self.scripts.insert(script.text.clone(), ScriptEffects { leads_to, writes: effects.writes.clone() });
         }
+    }
+}
+
+/// Finds the states to which the scripts and behaviors of states may change.
+pub(crate) struct CodeTargets<'o> {
+    outline: &'o Outline,
+    /// The states by their names, whole and within their parents. Empty if the game's words for all behaviors are known.
+    by_name: HashMap<&'o str, Vec<StateId>>,
+    /// Whether all states have been found, and whether all states of linked files have been found.
+    has_all: bool,
+    has_foreign: bool,
+}
+
+impl<'o> CodeTargets<'o> {
+    pub(crate) fn of(outline: &'o Outline) -> Self {
+        let mut by_name: HashMap<_, Vec<_>> = HashMap::new();
+        for id in outline.without_global().filter(|_| !outline.unchecked.behaviors.is_empty()) {
+            let state = outline.state(id);
+            by_name.entry(state.name()).or_default().push(id);
+            if state.part() != state.name() {
+                by_name.entry(state.part()).or_default().push(id);
+            }
+        }
+        Self { outline, by_name, has_all: false, has_foreign: false }
+    }
+
+    /// Whether the script of a state, or one of its behaviors, may lead to another state.
+    pub(crate) fn may_lead(&self, of: &StateOutline) -> bool {
+        let may_name = |behavior: &BehaviorOutline| {
+            !behavior.named.is_empty()
+                || self.is_open(behavior) && (of.is_foreign || self.perhaps_named(behavior).next().is_some())
+        };
+        self.outline.script_effects(of).is_some_and(ScriptEffects::may_lead) || of.behaviors.iter().any(may_name)
+    }
+
+    /// Returns the states to which the code of a state may lead. All states, and all states of linked files, are returned only
+    /// once.
+    pub(crate) fn find(&mut self, of: &StateOutline) -> Vec<StateId> {
+        let outline = self.outline;
+        let mut found = Vec::new();
+        match outline.script_effects(of).map(|script| &script.leads_to) {
+            Some(Some(to)) => found.extend(to),
+            Some(None) if !mem::replace(&mut self.has_all, true) => found.extend(outline.without_global()),
+            _ => {}
+        }
+        for behavior in &of.behaviors {
+            found.extend(behavior.named.iter().map(|(_, id)| *id));
+            if !self.is_open(behavior) {
+            } else if !of.is_foreign {
+                found.extend(self.perhaps_named(behavior));
+            } else if !mem::replace(&mut self.has_foreign, true) {
+                // The text of another file is not available.
+                found.extend(outline.without_global().filter(|id| outline.state(*id).is_foreign));
+            }
+        }
+        found
+    }
+
+    /// Whether a behavior has parameters, and without the game's words, it is unknown which of them name states.
+    fn is_open(&self, behavior: &BehaviorOutline) -> bool {
+        behavior.params.is_some() && self.outline.unchecked.behaviors.contains(&behavior.name.text)
+    }
+
+    /// Returns the states whose names are texts in the parameters of a behavior.
+    fn perhaps_named(&self, behavior: &BehaviorOutline) -> impl Iterator<Item = StateId> {
+        let text = behavior.params.clone().and_then(|params| self.outline.source.text().get(params));
+        let texts = text.unwrap_or_default().split(['"', '\'']);
+        texts.filter_map(|text| self.by_name.get(text)).flatten().copied()
     }
 }

@@ -111,12 +111,18 @@ fn apart(outline: &Outline, global: StateId, findings: &mut Findings) {
     }
 }
 
-/// Reports keys of an exit that are only useful for a parent or the global state, and restarts without a condition.
+/// Reports keys of an exit that are only useful for a parent, for the global state, or beside final states or other regions, and
+/// restarts without a condition.
 fn outer_exits(outline: &Outline, state: &StateOutline, findings: &mut Findings) {
     let is_outer = state.is_composite() || outline.global == Some(state.id);
     for exit in &state.exits {
-        let only_outer = [("restart", exit.restarts), ("even_final", exit.even_final)];
-        for (key, _) in only_outer.into_iter().filter(|(_, is_given)| *is_given && !is_outer) {
+        // In other regions, the target may be active already, or a final state that is left.
+        let is_alone = || !is_outer && outline.is_in_same_regions(state.id, exit.to);
+        let has_no_effect = [
+            ("restart", exit.restarts && is_alone()),
+            ("even_final", exit.even_final && is_alone() && !outline.is_in_end(state.id)),
+        ];
+        for (key, _) in has_no_effect.into_iter().filter(|(_, has_none)| *has_none) {
             let message = format!("`{key}` says nothing in an exit of `{}`, which has no states in it", state.name);
             Mistake::warning("no-effect", exit.span.clone(), message)
                 .label("an exit of the state itself")
@@ -134,7 +140,13 @@ fn outer_exits(outline: &Outline, state: &StateOutline, findings: &mut Findings)
         // An exit to the state itself has already been reported.
         let leads_within =
             outline.global == Some(state.id) || exit.to != state.id && outline.is_within(exit.to, state.id);
-        if exit.restarts && is_outer && leads_within && exit.is_always_from() == Some(0.0) {
+        let is_in_each_tick = state.every.is_none() && state.choose == Choose::First;
+        let is_entered = |id: StateId| {
+            let entered = outline.state(id);
+            entered.enter_when.is_none() && (exit.even_final || !entered.is_final)
+        };
+        let is_spinning = exit.restarts && leads_within && exit.is_always_from() == Some(0.0);
+        if is_spinning && is_in_each_tick && outline.descent(exit.to).into_iter().all(is_entered) {
             let message = format!("`{}` would be entered again in every tick", outline.state(exit.to).name);
             Mistake::error("spins", exit.span.clone(), message)
                 .label("restarts, with no condition")
@@ -184,7 +196,8 @@ fn leads_on<'o>(outline: &'o Outline, state: &StateOutline) -> Option<&'o ExitOu
         // An exit to another region is not taken while its target is active there. A machine with regions ends when all its
         // regions have ended.
         let are_same = outline.is_in_same_regions(of.id, exit.to) && outline.is_in_same_regions(entered, of.id);
-        if exit.leads_at_once() && are_same && is_open() {
+        let may_leave = exit.even_final || exit.is_done || !outline.is_in_end(of.id);
+        if exit.leads_at_once() && are_same && may_leave && is_open() {
             return Some(exit);
         }
     }

@@ -37,6 +37,7 @@ pub(crate) mod resolve;
 pub(crate) mod scopes;
 #[cfg(feature = "script")]
 mod scripts;
+pub(crate) mod ways_out;
 
 /// The checked content of a definition file, for tools that draw or check it. It does not contain the code of behaviors and
 /// values.
@@ -383,14 +384,20 @@ impl Outline {
     /// Whether both states lie in the same region of every state with regions that is around the first one. Then a change
     /// from it to the second one leaves the other regions alone.
     pub(crate) fn is_in_same_regions(&self, of: StateId, to: StateId) -> bool {
-        let regions = |id: StateId| {
-            self.path(id).into_iter().filter_map(|id| {
-                let around = self.state(id).parent.filter(|parent| !self.state(*parent).regions.is_empty())?;
-                Some((around, self.state(id).region))
-            })
-        };
-        let to: Vec<_> = regions(to).collect();
-        regions(of).all(|region| to.contains(&region))
+        let to: Vec<_> = self.regions_of(&self.path(to)).collect();
+        self.regions_of(&self.path(of)).all(|region| to.contains(&region))
+    }
+
+    /// Returns the regions in which the innermost state of a path lies. Each is given by the state that has it, and its index.
+    pub(crate) fn regions_of(&self, path: &[StateId]) -> impl Iterator<Item = (StateId, usize)> {
+        path.windows(2)
+            .map(|of| (of[0], self.state(of[1]).region))
+            .filter(|(around, _)| !self.state(*around).regions.is_empty())
+    }
+
+    /// Whether a state lies in a final state. Then no exit of the state leads out of the final one, unless it has `even_final`.
+    pub(crate) fn is_in_end(&self, id: StateId) -> bool {
+        self.path(id).into_iter().any(|around| around != id && self.state(around).is_final)
     }
 
     /// Whether any state has regions.

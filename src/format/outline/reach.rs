@@ -5,12 +5,13 @@ use std::collections::{HashMap, HashSet};
 use std::mem;
 use std::sync::Arc;
 
+use super::effects::CodeTargets;
+use super::ways_out::WaysOut;
 use super::{ExitOutline, Outline, StateId, StateOutline};
 use crate::format::choose::Choose;
 use crate::format::duration::Duration;
 use crate::format::leads::Leads;
 use crate::format::problems::{Findings, Mistake};
-use crate::format::script_effects::ScriptEffects;
 
 /// Warns about one machine of a file.
 pub(crate) fn check(outline: &Outline, in_file: &StatesInFile, findings: &mut Findings) {
@@ -23,6 +24,7 @@ pub(crate) fn check(outline: &Outline, in_file: &StatesInFile, findings: &mut Fi
     }
     let mut reached = reached(outline);
     no_initial(outline, &mut reached, findings);
+    let ways_out = WaysOut::of(outline);
     for state in outline.without_global().map(|id| outline.state(id)) {
         // A machine cannot remove the states that it gets from another machine, so it may leave them unused.
         if !reached[state.id.index()] && !in_file.used.contains(&state.name.span.start) {
@@ -34,7 +36,7 @@ pub(crate) fn check(outline: &Outline, in_file: &StatesInFile, findings: &mut Fi
         }
         // A state of this file that is linked is reported in its own machine.
         let is_reported = state.is_linked && !state.is_foreign;
-        let is_left = is_reported || is_left(outline, state) || in_file.left.contains(&state.name.span.start);
+        let is_left = is_reported || ways_out.is_left(state) || in_file.left.contains(&state.name.span.start);
         if !is_left && !state.is_final && !state.is_composite() {
             let message = format!("state `{}` has no way out", state.name);
             Mistake::warning("no-way-out", state.name.span.clone(), message)
@@ -59,27 +61,14 @@ impl StatesInFile {
     pub(crate) fn of<'o>(outlines: impl IntoIterator<Item = &'o Outline>) -> Self {
         let mut all = Self::default();
         for outline in outlines {
-            let reached = reached(outline);
+            let (reached, ways_out) = (reached(outline), WaysOut::of(outline));
             let states = || outline.states.iter().filter(|state| reached[state.id.index()] && !state.is_foreign);
             let start = |state: &Arc<StateOutline>| state.name.span.start;
             all.used.extend(states().map(start));
-            all.left.extend(states().filter(|state| state.is_linked && is_left(outline, state)).map(start));
+            all.left.extend(states().filter(|state| state.is_linked && ways_out.is_left(state)).map(start));
         }
         all
     }
-}
-
-/// Whether a state, one of its ancestors, or the global state has an exit, a behavior whose parameters name a state, or a script
-/// that may change the state.
-fn is_left(outline: &Outline, state: &StateOutline) -> bool {
-    outline.path(state.id).into_iter().chain(outline.global).any(|id| {
-        let state = outline.state(id);
-        let is_named = state.behaviors.iter().any(|behavior| !behavior.named.is_empty());
-        // An exit for the end of a machine leads out of final states only.
-        is_named
-            || state.exits.iter().any(|exit| !exit.is_done)
-            || outline.script_effects(state).is_some_and(ScriptEffects::may_lead)
-    })
 }
 
 /// Returns, for each state by id, whether it can be active. Conditions count as possible.
@@ -87,15 +76,11 @@ fn reached(outline: &Outline) -> Vec<bool> {
     let mut reached = vec![false; outline.states.len()];
     let mut waiting = vec![outline.initial];
     waiting.extend(outline.states.iter().filter(|state| state.is_entry).map(|state| state.id));
-    let mut is_anywhere = false;
+    let mut code = CodeTargets::of(outline);
     let mut leave = |id: StateId, waiting: &mut Vec<StateId>| {
         let state = outline.state(id);
-        waiting.extend(state.leads_to());
-        match outline.script_effects(state).map(|script| &script.leads_to) {
-            Some(Some(to)) => waiting.extend(to),
-            Some(None) if !mem::replace(&mut is_anywhere, true) => waiting.extend(outline.without_global()),
-            _ => {}
-        }
+        waiting.extend(state.exits.iter().map(|exit| exit.to));
+        waiting.extend(code.find(state));
     };
     outline.global.into_iter().for_each(|global| leave(global, &mut waiting));
     while let Some(to) = waiting.pop() {
@@ -109,8 +94,8 @@ fn reached(outline: &Outline) -> Vec<bool> {
 }
 
 /// Whether an exit of the state `of` is taken whenever its condition holds: it leads to the state that it names, in the same
-/// regions, it has no `at` and no cooldown, no state that it may enter has an `enter_when`, and its target is neither `of` nor an
-/// ancestor of `of`. False for exits of the global state and of a state with children, because then the target or a final state
+/// regions, it has no `at` and no cooldown, no final state holds it, no state that it may enter has an `enter_when`, and its target
+/// is neither `of` nor an ancestor of `of`. False for exits of the global state and of a state with children, because then the target or a final state
 /// may already be active. Behaviors may still refuse the change.
 fn is_taken_if_it_holds(outline: &Outline, of: &StateOutline, exit: &ExitOutline) -> bool {
     let mut entered = outline.entered(exit.to).into_iter();
@@ -120,6 +105,7 @@ fn is_taken_if_it_holds(outline: &Outline, of: &StateOutline, exit: &ExitOutline
         && exit.leads == Leads::To
         && outline.global != Some(of.id)
         && outline.is_in_same_regions(of.id, exit.to)
+        && (exit.even_final || !outline.is_in_end(of.id))
         && !outline.is_within(of.id, exit.to)
         && entered.all(|id| outline.state(id).enter_when.is_none())
 }

@@ -243,6 +243,7 @@ impl Resolver<'_> {
         self.is_foreign = state.written.is_some();
         let runs = machine.is_some();
         let (choose, at) = state.choose.map_or((Choose::First, 0..0), |choose| *choose);
+        let may_pass = choose != Choose::First || state.every.is_some() || enter_when.is_some();
         if choose == Choose::Random {
             self.chance(at);
         }
@@ -290,9 +291,7 @@ impl Resolver<'_> {
             exits: {
                 // An exact capacity, because most states have few exits.
                 let mut exits = Vec::with_capacity(state.exits.len());
-                exits.extend(
-                    state.exits.into_iter().filter_map(|exit| self.exit(exit, id, runs, choose != Choose::First)),
-                );
+                exits.extend(state.exits.into_iter().filter_map(|exit| self.exit(exit, id, runs, may_pass)));
                 exits
             },
             mentions: Vec::new(),
@@ -331,9 +330,9 @@ impl Resolver<'_> {
         (BehaviorOutline { name, params: params.as_ref().map(|params| params.span()), named }, params)
     }
 
-    /// Resolves an exit. `runs` says whether the state of the exit runs a machine, and `is_chosen` whether the state may choose
-    /// a later exit although this one holds.
-    fn exit(&mut self, exit: DraftExit, from: StateId, runs: bool, is_chosen: bool) -> Option<ExitOutline> {
+    /// Resolves an exit. `runs` says whether the state of the exit runs a machine, and `may_pass` whether a tick may pass
+    /// without this exit although its condition holds: the state chooses among exits, has turns, or has an `enter_when`.
+    fn exit(&mut self, exit: DraftExit, from: StateId, runs: bool, may_pass: bool) -> Option<ExitOutline> {
         let DraftExit { to, after, at: from_time, is_same, mut when, on, mut rank, cooldown, always, .. } = exit;
         let DraftExit { leads, restarts, even_final, has_condition, note, actions, span, .. } = exit;
         let to = if leads.is_named() { to.and_then(|to| self.state_named(to)) } else { Some(from) };
@@ -389,7 +388,7 @@ impl Resolver<'_> {
         // If the condition of an exit has a mistake, the exit only looks like an exit without a condition.
         let is_mistaken =
             has_condition && exit.after.is_none() && exit.at.is_none() && exit.when.is_none() && exit.on.is_none();
-        if to == from && !is_mistaken && !is_chosen && exit.is_always_from() == Some(0.0) {
+        if to == from && !is_mistaken && !may_pass && exit.is_always_from() == Some(0.0) {
             let message = format!("state `{}` would change to itself in every tick", self.name_of(to));
             Mistake::error("spins", exit.span.clone(), message)
                 .label("to itself, with no condition")

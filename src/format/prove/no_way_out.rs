@@ -9,8 +9,8 @@ use super::never::quiet;
 use super::reach::Reached;
 use super::solver::ClaimAnswer;
 use super::witness::{Witness, WitnessRow};
-use crate::format::leads::Leads;
-use crate::format::outline::{BehaviorOutline, ExitOutline, StateId, StateOutline};
+use crate::format::outline::ways_out::WaysOut;
+use crate::format::outline::{StateId, StateOutline};
 use crate::format::problems::mistake::Mistake;
 
 /// A time, in seconds, at which all waiting times have certainly passed.
@@ -24,15 +24,15 @@ const MOST_TICKS: u32 = 64;
 pub(super) fn left(machine: &Machine<'_>, reached: &Reached) -> impl Iterator<Item = usize> {
     let linked =
         reached.innermost.iter().map(|id| machine.state(*id)).filter(|state| state.is_linked && !state.is_foreign);
-    let crossing = crossing(machine);
-    let is_left = move |state: &&StateOutline| !is_stuck(machine, &machine.outline.path(state.id()), &crossing);
+    let ways_out = WaysOut::of(machine.outline);
+    let is_left = move |state: &&StateOutline| !is_stuck(machine, &machine.outline.path(state.id()), &ways_out);
     linked.filter(is_left).map(|state| state.name.span.start)
 }
 
 /// Checks all innermost states. A state in `left` is not reported in its own machine, because it has a way out where that
 /// machine is linked.
 pub(super) fn check(machine: &Machine<'_>, reached: &Reached, left: &HashSet<usize>) {
-    let crossing = crossing(machine);
+    let ways_out = WaysOut::of(machine.outline);
     for innermost in &reached.innermost {
         if machine.work.is_over() {
             return;
@@ -40,7 +40,7 @@ pub(super) fn check(machine: &Machine<'_>, reached: &Reached, left: &HashSet<usi
         let path = machine.outline.path(*innermost);
         let said_of = machine.state(*innermost);
         let is_left = !said_of.is_linked && left.contains(&said_of.name.span.start);
-        if is_left || !is_stuck(machine, &path, &crossing) {
+        if is_left || !is_stuck(machine, &path, &ways_out) {
             continue;
         }
         let constants = times(machine, &path);
@@ -67,34 +67,9 @@ pub(super) fn check(machine: &Machine<'_>, reached: &Reached, left: &HashSet<usi
     }
 }
 
-/// Whether the behaviors of a state, or its script, may lead to another state.
-fn may_lead(machine: &Machine<'_>, of: StateId) -> bool {
-    // Behaviors may lead to the states that they name.
-    let unchecked = &machine.outline.unchecked.behaviors;
-    let may_name = |behavior: &BehaviorOutline| {
-        !behavior.named.is_empty() || behavior.params.is_some() && unchecked.contains(&behavior.name.text)
-    };
-    machine.may_ask(of) || machine.state(of).behaviors.iter().any(may_name)
-}
-
-/// Returns the states from which a change may lead into another region, or out of all regions. None without regions.
-fn crossing(machine: &Machine<'_>) -> Vec<StateId> {
-    let crosses = |state: &StateOutline| {
-        let leaves =
-            |exit: &ExitOutline| exit.leads != Leads::To || !machine.outline.is_in_same_regions(state.id(), exit.to);
-        may_lead(machine, state.id()) || state.exits.iter().any(leaves)
-    };
-    let states = machine.outline.states().iter().filter(|_| machine.outline.has_regions());
-    states.filter(|state| crosses(state)).map(|state| state.id()).collect()
-}
-
-/// Whether a path has no final state, and from some time on, nothing leads out of it. `crossing` is the result of [`crossing`].
-fn is_stuck(machine: &Machine<'_>, path: &[StateId], crossing: &[StateId]) -> bool {
-    let mut around = path.iter().copied().chain(machine.outline.global());
-    if around.any(|id| may_lead(machine, id)) || path.iter().any(|id| machine.state(*id).is_final) {
-        return false;
-    }
-    if crossing.iter().any(|id| machine.may_be_beside(path, *id)) {
+/// Whether a path has no final state, and from some time on, nothing leads out of it.
+fn is_stuck(machine: &Machine<'_>, path: &[StateId], ways_out: &WaysOut<'_>) -> bool {
+    if path.iter().any(|id| machine.state(*id).is_final) || ways_out.is_left_otherwise(path) {
         return false;
     }
     let late = machine.at(path, StateTime::Known(LATE));

@@ -6,13 +6,14 @@
 //! is certainly impossible.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::{iter, mem};
+use std::iter;
 
 use super::claim::Claim;
 use super::machine::{Machine, Standing, StateTime};
 use super::solver::ClaimAnswer;
 use crate::format::expression::When;
 use crate::format::leads::Leads;
+use crate::format::outline::effects::CodeTargets;
 use crate::format::outline::{ExitId, ExitOutline, StateId, StateOutline};
 use crate::format::property::Property;
 
@@ -77,7 +78,7 @@ pub(super) fn reach(machine: &Machine<'_>) -> Reached {
         resting: HashSet::new(),
         cut_short: cut_short(machine),
         passed_by: HashSet::new(),
-        is_anywhere: false,
+        code: CodeTargets::of(outline),
     };
     reaching.enter_freely(outline.initial());
     for state in outline.states().iter().filter(|state| state.is_entry()) {
@@ -127,8 +128,7 @@ struct Reaching<'m> {
     cut_short: HashSet<StateId>,
     /// The exits that are not taken in a tick on a path that has been checked.
     passed_by: HashSet<ExitId>,
-    /// Whether a script may change to any state.
-    is_anywhere: bool,
+    code: CodeTargets<'m>,
 }
 
 impl Reaching<'_> {
@@ -200,33 +200,8 @@ impl Reaching<'_> {
 
     /// Adds the changes that a state's script may ask for, and changes to the states that the parameters of its behaviors name.
     fn code(&mut self, of: StateId) {
-        let outline = self.machine.outline;
-        match outline.script_effects(self.machine.state(of)).map(|script| &script.leads_to) {
-            Some(Some(to)) => to.iter().for_each(|to| self.enter_within(*to)),
-            Some(None) if !mem::replace(&mut self.is_anywhere, true) => {
-                outline.without_global().for_each(|to| self.enter_within(to));
-            }
-            _ => {}
-        }
-        for behavior in &self.machine.state(of).behaviors {
-            for (_, to) in &behavior.named {
-                self.enter_within(*to);
-            }
-            let Some(params) = &behavior.params else { continue };
-            if !outline.unchecked.behaviors.contains(&behavior.name.text) {
-                continue;
-            }
-            // Without the game's words, any text in the parameters may be the name of a state. For parameters in another file,
-            // the text is not available, so all states of linked files are added.
-            let text = outline.source.text().get(params.clone()).unwrap_or_default();
-            let texts: HashSet<&str> = text.split(['"', '\'']).collect();
-            let is_foreign = self.machine.state(of).is_foreign;
-            let named = outline.without_global().map(|id| outline.state(id)).filter(|state| {
-                if is_foreign { state.is_foreign } else { texts.contains(state.name()) || texts.contains(state.part()) }
-            });
-            for state in named {
-                self.enter_within(state.id());
-            }
+        for to in self.code.find(self.machine.state(of)) {
+            self.enter_within(to);
         }
     }
 
