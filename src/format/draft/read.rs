@@ -88,7 +88,7 @@ impl<'i> DraftReader<'_, 'i> {
                 // A word with a mistake in its definition gets a default meaning, so that its uses are not reported, too.
                 if key == "constants" {
                     let number = duration::number(value.get_ref()).filter(|number| number.is_finite());
-                    let number = number.or_else(|| self.mistyped(value, "a constant", "a number", None));
+                    let number = number.or_else(|| self.mistyped(value, "a constant", "a finite number", None));
                     self.defined.constants.insert(name.text.clone(), number.unwrap_or(0.0));
                 } else {
                     let expr = match self.condition(value, "a condition").as_deref() {

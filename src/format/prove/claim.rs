@@ -122,6 +122,12 @@ impl Claim {
         self.about(&Quantity::is_clock)
     }
 
+    /// Returns a looser claim, only about times in states. Where it does not hold, this claim does not hold, whatever the values
+    /// are.
+    pub(super) fn perhaps(self) -> Self {
+        self.negated().timed().negated()
+    }
+
     fn about(self, is_kept: &impl Fn(&Quantity) -> bool) -> Self {
         match self {
             Self::Answer((quantity, ..), _) if !is_kept(&quantity) => Self::NEVER,

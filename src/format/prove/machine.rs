@@ -251,6 +251,25 @@ impl<'o> Machine<'o> {
         tried
     }
 
+    /// Whether a behavior may write values after the exit `earlier` has been tried, and before the exit `id` is tried.
+    pub(super) fn may_write_between(&self, path: &[StateId], earlier: ExitId, id: ExitId) -> bool {
+        if earlier.of == id.of {
+            return false;
+        }
+        let (from, to) = (Self::level(path, earlier.of), Self::level(path, id.of));
+        // A message comes to the inner states first, and to the global state last.
+        let mut levels = if from < to { from + 1..to + 1 } else { to..from };
+        levels.any(|level| match level.checked_sub(1) {
+            Some(depth) => self.acts(&path[depth..=depth]),
+            None => self.acts(&self.outline.global()),
+        })
+    }
+
+    /// Whether one of these states has a behavior, which may write values when the state is entered, updated or left.
+    pub(super) fn acts<'s>(&self, states: impl IntoIterator<Item = &'s StateId>) -> bool {
+        states.into_iter().any(|id| !self.state(*id).behaviors.is_empty())
+    }
+
     /// Returns the level at which exits of a state are tried in a tick: 0 for the global state, then 1 for the outermost state,
     /// and so on.
     pub(super) fn level(path: &[StateId], of: StateId) -> usize {
@@ -402,6 +421,14 @@ impl<'a> Standing<'a> {
         let waits = self.machine.state(id.of).every.is_some();
         let turn = waits.then(|| Claim::is(Quantity::Open(format!("turn of {}", id.of).into())));
         Claim::all(turn.into_iter().chain([self.taken(id)]))
+    }
+
+    /// Returns the claim that the exit `earlier` is taken before the exit `id` is tried, whatever values behaviors write in
+    /// between.
+    pub(super) fn taken_before(&self, earlier: ExitId, id: ExitId) -> Claim {
+        let is_in_tick = self.machine.exit(id).on.is_none();
+        let taken = if is_in_tick { self.tried(earlier) } else { self.taken(earlier) };
+        if self.machine.may_write_between(self.path, earlier, id) { taken.timed() } else { taken }
     }
 
     /// Returns the claim that none of these exits is taken when it is tried.

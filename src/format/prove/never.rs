@@ -99,13 +99,13 @@ fn why(machine: &Machine<'_>, reached: &Reached, id: ExitId) -> (Reason, Option<
             continue;
         }
         let before = machine.before(id, path);
-        let covers = |before: &&ExitId| is_never(&Claim::all([own.clone(), at.tried(**before).negated()]));
+        let covers = |before: &&ExitId| is_never(&Claim::all([own.clone(), at.taken_before(**before, id).negated()]));
         if let Some(before) = before.iter().find(covers) {
             return (Reason::Before(*before), shown(machine, path, id, Some(*before)));
         }
         let mut not = own;
         for before in before {
-            let taken = at.tried(before);
+            let taken = at.taken_before(before, id);
             if let ClaimAnswer::Holds(_) = machine.solve(&Claim::all([not.clone(), taken.clone()]), path) {
                 return (Reason::Among(before), shown(machine, path, id, Some(before)));
             }

@@ -253,8 +253,8 @@ impl Reaching<'_> {
     }
 
     /// Checks an exit in a tick that begins on the path, or for a message that is sent there. `passed` caches the claims that
-    /// exits are not taken in a tick.
-    fn by_itself(&self, id: ExitId, path: &[StateId], passed: &mut HashMap<ExitId, Claim>) -> ClaimAnswer {
+    /// exits are not taken in a tick, also if a behavior may write values afterwards.
+    fn by_itself(&self, id: ExitId, path: &[StateId], passed: &mut HashMap<(ExitId, bool), Claim>) -> ClaimAnswer {
         let machine = self.machine;
         let exit = machine.exit(id);
         let at = machine.at(path, StateTime::Varies);
@@ -266,9 +266,13 @@ impl Reaching<'_> {
             // The linked machine may end at any time.
             own
         } else if exit.on.is_some() {
-            Claim::all([at.none_taken(machine.before(id, path)), own])
+            let before = machine.before(id, path).into_iter();
+            Claim::all(before.map(|before| at.taken_before(before, id).negated()).chain([own]))
         } else {
-            let mut pass = |id| passed.entry(id).or_insert_with(|| at.tried(id).negated()).clone();
+            let mut pass = |before| {
+                let place = (before, machine.may_write_between(path, before, id));
+                passed.entry(place).or_insert_with(|| at.taken_before(before, id).negated()).clone()
+            };
             Claim::all(machine.before(id, path).into_iter().map(&mut pass).chain([at.tried(id)]))
         };
         machine.solve(&claim, path)
@@ -350,14 +354,16 @@ impl Reaching<'_> {
     fn stays_after(&self, way: ExitId, from: &[StateId], path: &[StateId], kept: usize, is_left: bool) -> Claim {
         let machine = self.machine;
         let entered = machine.at(path, StateTime::Varies).entered(kept);
-        let mut claim = vec![machine.at(from, StateTime::Varies).led(way)];
+        let acts = machine.acts(from.iter().chain(path));
+        let then = |claim: Claim| if acts { claim.perhaps() } else { claim };
+        let mut claim = vec![then(machine.at(from, StateTime::Varies).led(way))];
         if is_left {
             claim.push(stays(entered));
         }
         if self.is_between(way, from) {
             let level = Machine::level(from, way.of);
             let left = machine.in_tick(path).into_iter().filter(|id| Machine::level(path, id.of) > level);
-            claim.push(entered.none_tried(left));
+            claim.push(then(entered.none_tried(left)));
         }
         Claim::all(claim)
     }
@@ -460,7 +466,9 @@ impl Reaching<'_> {
     fn after<'p>(&self, way: ExitId, from: &'p [StateId], id: ExitId, path: &[StateId]) -> Vec<ClaimedWay<'p>> {
         let machine = self.machine;
         let Ok(change) = machine.change(from, way) else { return Vec::new() };
-        let led = Claim::all([machine.at(from, StateTime::Varies).led(way), self.passed(way, from)]);
+        let acts = machine.acts(from.iter().chain(path));
+        let then = |claim: Claim| if acts { claim.perhaps() } else { claim };
+        let led = then(Claim::all([machine.at(from, StateTime::Varies).led(way), self.passed(way, from)]));
         let at = machine.at(path, StateTime::Varies).entered(change.kept);
         let (from_level, level) = (Machine::level(from, way.of), Machine::level(path, id.of));
         let mut claims = Vec::new();
@@ -468,12 +476,14 @@ impl Reaching<'_> {
         if machine.exit(way).on.is_none() && from_level < level && from.last() != Some(&way.of) {
             let mut before = machine.before(id, path);
             before.retain(|before| Machine::level(path, before.of) > from_level);
-            claims.push(Claim::all([led.clone(), stays(at), at.none_tried(before), at.tried(id)]));
+            let before = before.into_iter().map(|before| at.taken_before(before, id).negated());
+            claims.push(Claim::all([led.clone(), then(stays(at)), at.tried(id)].into_iter().chain(before)));
         }
         // While the state of the exit `id` is being entered.
         if machine.exit(id).is_always && level > change.kept {
             let not = (change.kept..level).map(|depth| {
-                at.up_to(depth).none_taken(machine.always_of(path[depth]).take_while(|always| *always != id))
+                let not = at.up_to(depth).none_taken(machine.always_of(path[depth]).take_while(|always| *always != id));
+                if depth + 1 < level { then(not) } else { not }
             });
             claims.push(Claim::all(iter::once(led).chain(not).chain([at.up_to(level - 1).taken(id)])));
         }
@@ -490,6 +500,7 @@ impl Reaching<'_> {
         let same = machine.exits_of(id.of).take_while(|same| *same != id);
         let same = same.filter(|same| machine.exit(*same).on.is_none());
         let stays = if is_cut_short { Claim::ALWAYS } else { stays(at) };
+        let stays = if machine.acts(path) { stays.perhaps() } else { stays };
         Claim::all([at.none_taken(same), stays, at.tried(id)])
     }
 
@@ -531,7 +542,12 @@ fn cut_short(machine: &Machine<'_>) -> HashSet<StateId> {
 fn stays(whole: Standing<'_>) -> Claim {
     let machine = whole.machine;
     let mut stays = Vec::new();
+    let acts = machine.acts(whole.path.iter().skip(whole.fresh));
     for depth in whole.fresh..whole.path.len() {
+        // What a behavior writes when its state is entered, the exits of the states around it have not seen.
+        if acts && machine.always_of(whole.path[depth]).next().is_some() {
+            stays = stays.into_iter().map(Claim::perhaps).collect();
+        }
         let at = whole.up_to(depth);
         // A script may ask for a change when the state is entered, but not in the next update.
         if machine.may_ask(whole.path[depth]) {
