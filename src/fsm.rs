@@ -1281,9 +1281,10 @@ impl<'a, T: Owner> Fsm<'a, T> {
         seen.expect("each machine calls it once")
     }
 
-    /// Returns whether any request has been made that may lead to a change.
-    pub(crate) fn asks_for_change(&self) -> bool {
-        self.machines.asks_for_change(self.nth.get())
+    /// Returns whether any request has been made that may lead to a change. Of the requests that wait behind a message under way,
+    /// only changes count, and only to states that are not `is_beside`.
+    pub(crate) fn asks_for_change(&self, is_beside: &dyn Fn(&StateRef<T>) -> bool) -> bool {
+        self.machines.asks_for_change(self.nth.get(), is_beside)
     }
 
     /// Declares that the state whose callback is running has nothing to do in a tick for `seconds` after its entry, as long as
@@ -1397,8 +1398,8 @@ pub(crate) trait Machines<T: Owner> {
     fn look_back(&self, _nth: usize, look: &mut dyn FnMut(Option<&Rare<T>>)) {
         look(None);
     }
-    /// Returns whether any request has been made that may lead to a change.
-    fn asks_for_change(&self, nth: usize) -> bool {
+    /// Does what [`Fsm::asks_for_change`] says.
+    fn asks_for_change(&self, nth: usize, _is_beside: &dyn Fn(&StateRef<T>) -> bool) -> bool {
         self.has_requests(nth)
     }
     /// Records that the state whose callback is running has nothing to do in a tick for `seconds` after its entry, as long as
@@ -1606,6 +1607,30 @@ impl<T: Owner> Request<T> {
             | Self::Stay => false,
             Self::InRegion(inside) => inside.request.is_change(),
             _ => true,
+        }
+    }
+
+    /// Returns whether the request may lead to a change in this tick, as a message may.
+    pub(crate) fn may_change(&self) -> bool {
+        match self {
+            Self::Send(_) | Self::Due(_) => true,
+            Self::InRegion(inside) => inside.request.may_change(),
+            other => other.is_change(),
+        }
+    }
+
+    /// Returns whether this is a request for a change, also one of a timer, but not to a state that `is_beside`.
+    pub(crate) fn is_change_here(&self, is_beside: &dyn Fn(&StateRef<T>) -> bool) -> bool {
+        match self {
+            Self::Change(to) | Self::Ensure(to) | Self::Force(to) | Self::Resume(to) => !is_beside(to),
+            Self::Acting(acting) => acting.request.is_change_here(is_beside),
+            Self::InRegion(inside) => inside.request.is_change_here(is_beside),
+            Self::Due(timer) => match &timer.then {
+                Then::Change(to) => !is_beside(to),
+                Then::Send(_) | Then::Repeat(..) => false,
+                _ => true,
+            },
+            other => other.is_change(),
         }
     }
 

@@ -39,8 +39,6 @@ pub(crate) struct Decider<'g, T: Owner> {
     /// Whether it is known that the state is the innermost active one, that no regions are open, and that nothing has been
     /// requested.
     pub(crate) is_innermost: bool,
-    /// Whether the state is being entered. Then pending requests to set timers do not count, because they are not changes.
-    pub(crate) is_entry: bool,
     /// The message that was sent, if the exits wait for one.
     pub(crate) message: Option<&'g T::Message>,
     /// The usage of the state's scripts for the owner, if it is counted.
@@ -56,7 +54,6 @@ impl<'g, T: Owner> Decider<'g, T> {
             choice: None,
             entered_at: None,
             is_innermost: false,
-            is_entry: false,
             message: None,
             #[cfg(feature = "script")]
             usage: None,
@@ -289,12 +286,15 @@ impl<'g, T: Owner> Decider<'g, T> {
     }
 
     /// Returns the result for an exit that no guard refuses. If the behavior has requested or made a change, this change takes
-    /// precedence over the exits. `is_own` says whether the deciding state is the innermost one.
+    /// precedence over the exits. A message to oneself counts as a change, because it may lead to one. `is_own` says whether the deciding state is the innermost one.
     #[inline]
     pub(super) fn taken_or_superseded(&self, is_own: bool, fsm: &Fsm<'_, T>) -> Trial {
         let is_left = !is_own && self.state.is_left(fsm);
-        let is_asked = if self.is_entry { fsm.asks_for_change() } else { fsm.has_requests() };
-        if is_left || is_asked { Trial::Superseded } else { Trial::Taken }
+        if is_left || self.graph.asks_for_change(self.state.fixed.index, fsm) {
+            Trial::Superseded
+        } else {
+            Trial::Taken
+        }
     }
 
     /// Whether a state that the change leaves is final, while the exit belongs to another state and does not have `even_final`.

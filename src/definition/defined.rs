@@ -85,7 +85,9 @@ impl<T: Owner> DefinedState<T> {
     fn may_ask(&self, at: Here<'_, T>, hook: Hook, fsm: &Fsm<'_, T>) -> bool {
         // The script of a state that a reload has removed still runs, for example when an owner leaves the state. But the
         // script's state indices are those of an older graph, so its requests are ignored.
-        at.node.gone.is_none() && !fsm.asks_for_change() && !(hook == Hook::Update && self.is_left(fsm))
+        at.node.gone.is_none()
+            && !at.graph.asks_for_change(self.fixed.index, fsm)
+            && !(hook == Hook::Update && self.is_left(fsm))
     }
 
     /// Returns how often the scripts of the state have been cut off for the owner.
@@ -116,7 +118,7 @@ impl<T: Owner> DefinedState<T> {
             let decider = Decider { usage: Some(&usage), ..*decider };
             let taken = decider.decide(exits, owner, fsm, cx, &mut Unrecorded);
             let cut_offs = usage.cut_offs.get();
-            if taken.is_none() && cut_offs != before && !fsm.asks_for_change() {
+            if taken.is_none() && cut_offs != before && !decider.graph.asks_for_change(self.fixed.index, fsm) {
                 fsm.note(SavedNote::CutOffs.key(), cut_offs.into());
             }
             return taken.map(|taken| taken.request(&decider, owner, fsm, cx)).is_some();
@@ -138,7 +140,7 @@ impl<T: Owner> DefinedState<T> {
         }
         let content = &graph.nodes[of].content;
         let waiting = content.message_exits.iter().filter(|waiting| waiting.is_done);
-        let decider = Decider { is_entry: true, choice: content.choice.as_ref(), ..Decider::new(runs, graph) };
+        let decider = Decider { choice: content.choice.as_ref(), ..Decider::new(runs, graph) };
         let taken = decider.decide(waiting.map(|waiting| &waiting.exit), owner, fsm, cx, &mut Unrecorded);
         if let Some(taken) = taken {
             taken.request(&decider, owner, fsm, cx);
@@ -152,7 +154,7 @@ impl<T: Owner> DefinedState<T> {
         let content = &at.node.content;
         let decider = Decider { choice: content.choice.as_ref(), ..Decider::new(self, at.graph) };
         let is_taken = self.decide(&decider, &content.exits, used, owner, fsm, cx);
-        if !is_taken && content.has_rates && !fsm.asks_for_change() {
+        if !is_taken && content.has_rates && !at.graph.asks_for_change(self.fixed.index, fsm) {
             fsm.note(SavedNote::Tried.key(), tried_at(self, fsm, now::<T>(cx)));
         }
     }
@@ -362,7 +364,7 @@ impl<T: Owner> State<T> for DefinedState<T> {
             }
             if content.has_always {
                 let choice = content.choice.as_ref();
-                let decider = Decider { is_entry: true, choice, ..Decider::new(self, at.graph) };
+                let decider = Decider { choice, ..Decider::new(self, at.graph) };
                 let always = content.exits.iter().filter(|exit| exit.is_always);
                 // The change is carried out after all states of the current change have been entered.
                 self.decide(&decider, always, used, owner, fsm, cx);

@@ -392,7 +392,6 @@ impl<'e, T: Owner> Explainer<'e, '_, '_, T> {
     /// Reports the exits that are tried when a state is entered. Returns whether one is taken.
     fn entry(&mut self, state: &StateRef<T>, is_taken: bool) -> bool {
         let Some((decider, content)) = self.decider(state) else { return is_taken };
-        let decider = Decider { is_entry: true, ..decider };
         let exits = content.exits.iter().filter(|exit| exit.is_always);
         self.exits(&decider, exits, None, is_taken)
     }

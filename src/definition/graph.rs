@@ -516,6 +516,12 @@ impl<T: Owner> Graph<T> {
         shared > 0 && region(&one).zip(region(&other)).is_some_and(|(one, other)| one != other)
     }
 
+    /// Whether a callback of a state has requested anything that may lead to a change, or a change waits behind the message under
+    /// way. A change in another region does not count.
+    pub(crate) fn asks_for_change(&self, state: usize, fsm: &Fsm<'_, T>) -> bool {
+        fsm.asks_for_change(&|to| self.index_of(to).is_some_and(|to| self.are_beside(to, state)))
+    }
+
     /// Returns the path of a state: the outermost one first.
     pub(crate) fn path_of(&self, index: usize) -> SmallVec<[usize; 8]> {
         let mut path: SmallVec<_> = iter::successors(Some(index), |index| self.nodes[*index].fixed.parent).collect();

@@ -404,11 +404,6 @@ impl<T: Owner> More<T> {
     fn is_empty(&self) -> bool {
         self.behind.is_empty() && self.set_aside.is_empty()
     }
-
-    fn any(&self, is_one: &dyn Fn(&Request<T>) -> bool) -> bool {
-        let is_in = |queue: &VecDeque<_>| queue.iter().any(is_one);
-        is_in(&self.behind) || self.set_aside.iter().any(is_in)
-    }
 }
 
 impl<T: Owner> Default for More<T> {
@@ -645,19 +640,23 @@ impl<T: Owner> Requests<T> {
         }
     }
 
-    /// Returns whether any request may lead to a change in this tick. Requests to set a timer or to sleep do not.
-    pub(crate) fn ask_for_change(&self) -> bool {
-        self.any(&|request| match request {
-            Request::InRegion(inside) => inside.request.is_change() || matches!(inside.request, Request::Due(_)),
-            Request::After(_) | Request::Next(_) | Request::Sleep(_) | Request::Cancel | Request::Stay => false,
-            _ => true,
-        })
+    /// Does what [`Fsm::asks_for_change`] says.
+    pub(crate) fn ask_for_change(&self, is_beside: &dyn Fn(&StateRef<T>) -> bool) -> bool {
+        self.any_in(&Request::may_change, &|request| request.is_change_here(is_beside))
     }
 
     fn any(&self, is_one: &dyn Fn(&Request<T>) -> bool) -> bool {
+        self.any_in(is_one, is_one)
+    }
+
+    /// Returns whether any request satisfies `is_one`, or any that was set aside satisfies `waits`.
+    fn any_in(&self, is_one: &dyn Fn(&Request<T>) -> bool, waits: &dyn Fn(&Request<T>) -> bool) -> bool {
         self.first.as_ref().is_some_and(is_one)
             || self.second.as_ref().is_some_and(is_one)
-            || self.more.as_ref().is_some_and(|more| more.any(is_one))
+            || self
+                .more
+                .as_ref()
+                .is_some_and(|more| more.behind.iter().any(is_one) || more.set_aside.iter().flatten().any(waits))
     }
 }
 
@@ -925,8 +924,8 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
         look(self.seat.rare.as_deref());
     }
 
-    fn asks_for_change(&self, _: usize) -> bool {
-        self.requests.ask_for_change()
+    fn asks_for_change(&self, _: usize, is_beside: &dyn Fn(&StateRef<T>) -> bool) -> bool {
+        self.requests.ask_for_change(is_beside)
     }
 
     fn be_quiet(&mut self, _: usize, seconds: f64, revision: usize) {

@@ -498,8 +498,8 @@ impl<T: Owner> Machines<T> for Visit<'_, '_, T> {
         look(self.region().and_then(|region| region.rare.as_deref()));
     }
 
-    fn asks_for_change(&self, nth: usize) -> bool {
-        self.single.asks_for_change(nth)
+    fn asks_for_change(&self, nth: usize, is_beside: &dyn Fn(&StateRef<T>) -> bool) -> bool {
+        self.single.asks_for_change(nth, is_beside)
     }
 }
 

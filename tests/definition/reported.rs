@@ -2,11 +2,14 @@
 //! in `case_files/questions.txt`, and those of a behavior that changes at once in `case_files/changes.txt`.
 #![cfg(feature = "definition")]
 
-use demeanor::StateRef;
+use std::sync::Arc;
+
 use demeanor::definition::{Definition, ExitReport, LoadError, Verdict, Vocabulary};
+use demeanor::{Fsm, State, StateRef};
 use miette::{GraphicalReportHandler, GraphicalTheme};
 
 use crate::guard::{Guard, Notes, Told, current, parsed, vocabulary};
+use crate::troop::{Alike, Request};
 
 /// `explain` looked the state up by its name, and found another one of that name.
 #[test]
@@ -180,6 +183,106 @@ fn a_state_that_pushes_in_its_turn_waits_for_the_next_turn_after_the_pop() {
         current(&machine)
     });
     assert_eq!(states, ["b", "a", "a", "b"]);
+}
+
+/// Asks for something in each update, and when it is hit.
+struct Asks(fn(&mut Fsm<'_, Guard>));
+
+impl State<Guard> for Asks {
+    fn update(&self, _: &mut Guard, fsm: &mut Fsm<'_, Guard>, _: &mut f64) {
+        self.0(fsm);
+    }
+
+    fn on_message(&self, _: &mut Guard, told: &Told, fsm: &mut Fsm<'_, Guard>, _: &mut f64) -> bool {
+        let is_hit = *told == Told::hit(0.0);
+        if is_hit {
+            self.0(fsm);
+        }
+        is_hit
+    }
+}
+
+fn that_asks(ask: fn(&mut Fsm<'_, Guard>)) -> Vocabulary<Guard> {
+    Vocabulary::new()
+        .behavior("ask", Arc::new(Asks(ask)))
+        .message("hit", |told| *told == Told::hit(0.0))
+        .message("noise", |told| *told == Told::Noise)
+        .message("alarm", |told| *told == Told::Alarm)
+}
+
+/// A behavior that did so in each tick kept its owner from ever taking an exit.
+#[test]
+fn a_timer_and_sleep_that_a_behavior_asks_for_keep_no_exit_from_being_taken() {
+    let file = "
+        initial = 'a'
+        [states.a]
+        behavior = 'ask'
+        exits = [{ to = 'b', after = 1 }, { to = 'c', on = 'hit' }]
+        [states.b]
+        exits = [{ to = 'a', on = 'hit' }]
+        [states.c]
+        final = true
+    ";
+    let asks: [fn(&mut Fsm<'_, Guard>); 4] = [
+        |fsm| fsm.send_after(9.0, Told::Pain),
+        |fsm| fsm.change_state_next(fsm.current().cloned().unwrap()),
+        |fsm| fsm.sleep_for(0.1),
+        |fsm| fsm.sleep(),
+    ];
+    for ask in asks {
+        let mut guards = Alike::start(&parsed(file, &that_asks(ask)), &Guard::recording_changes());
+        guards.update(1.0);
+        for _ in 0..2 {
+            guards.each(|troop, who| assert!(troop.ask(who, Request::Send(Told::hit(0.0)), 1.0)));
+        }
+        assert_eq!(guards.take_trace(), "a -> b (change); b -> a (change); a -> c (change)");
+    }
+}
+
+/// Of two messages that a behavior sent to its owner, or whose timers were due together, the exits of the first one were not
+/// taken: the second one, which waited, counted as a change that the behavior had asked for.
+#[test]
+fn a_message_to_oneself_takes_its_exit_though_another_message_waits() {
+    let file = "
+        initial = 'both'
+        [states.both]
+        regions = ['x', 'a']
+        behavior = 'ask'
+        [states.a]
+        parent = 'both'
+        region = 'a'
+        exits = [{ to = 'b', on = 'noise' }, { to = 'c', on = 'alarm' }]
+        [states.b]
+        parent = 'both'
+        region = 'a'
+        exits = [{ to = 'c', on = 'alarm' }]
+        [states.c]
+        parent = 'both'
+        region = 'a'
+        [states.x]
+        parent = 'both'
+        exits = [{ to = 'y', on = 'alarm' }]
+        [states.y]
+        parent = 'both'
+        region = 'x'
+    ";
+    let at_once: fn(&mut Fsm<'_, Guard>) = |fsm| {
+        fsm.send(Told::Noise);
+        fsm.send(Told::Alarm);
+    };
+    let later: fn(&mut Fsm<'_, Guard>) = |fsm| {
+        fsm.send_after(1.0, Told::Noise);
+        fsm.send_after(1.0, Told::Alarm);
+    };
+    for (ask, ticks) in [(at_once, 0), (later, 1)] {
+        let mut guards = Alike::start(&parsed(file, &that_asks(ask)), &Guard::recording_changes());
+        guards.each(|troop, who| assert!(troop.ask(who, Request::Send(Told::hit(0.0)), 0.0)));
+        for _ in 0..ticks {
+            guards.update(1.0);
+        }
+        // The change to `b` waits while the alarm is offered. So no other exit of `a` is taken, but that of `x` is.
+        assert_eq!(guards.take_trace(), "x -> y in both (change); a -> b in both (change)");
+    }
 }
 
 #[cfg(feature = "script")]

@@ -488,11 +488,11 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, '_, T> {
         }
     }
 
-    fn asks_for_change(&self, nth: usize) -> bool {
+    fn asks_for_change(&self, nth: usize, is_beside: &dyn Fn(&StateRef<T>) -> bool) -> bool {
         self.slot(nth).is_some_and(|slot| match self.ledger.entry(slot) {
             LedgerEntry::Blank | LedgerEntry::Waiter => false,
             LedgerEntry::Mover => true,
-            LedgerEntry::Individual(individual) => individual.requests.ask_for_change(),
+            LedgerEntry::Individual(individual) => individual.requests.ask_for_change(is_beside),
         })
     }
 
