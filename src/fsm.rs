@@ -1281,8 +1281,8 @@ impl<'a, T: Owner> Fsm<'a, T> {
         seen.expect("each machine calls it once")
     }
 
-    /// Returns whether any request has been made that may lead to a change. Of the requests that wait behind a message under way,
-    /// only changes count, and only to states that are not `is_beside`.
+    /// Returns whether a change has been requested, also by a timer that is due, and is still to be made. A change to a state that
+    /// `is_beside` does not count.
     pub(crate) fn asks_for_change(&self, is_beside: &dyn Fn(&StateRef<T>) -> bool) -> bool {
         self.machines.asks_for_change(self.nth.get(), is_beside)
     }
@@ -1607,15 +1607,6 @@ impl<T: Owner> Request<T> {
             | Self::Stay => false,
             Self::InRegion(inside) => inside.request.is_change(),
             _ => true,
-        }
-    }
-
-    /// Returns whether the request may lead to a change in this tick, as a message may.
-    pub(crate) fn may_change(&self) -> bool {
-        match self {
-            Self::Send(_) | Self::Due(_) => true,
-            Self::InRegion(inside) => inside.request.may_change(),
-            other => other.is_change(),
         }
     }
 

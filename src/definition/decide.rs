@@ -286,7 +286,7 @@ impl<'g, T: Owner> Decider<'g, T> {
     }
 
     /// Returns the result for an exit that no guard refuses. If the behavior has requested or made a change, this change takes
-    /// precedence over the exits. A message to oneself counts as a change, because it may lead to one. `is_own` says whether the deciding state is the innermost one.
+    /// precedence over the exits. `is_own` says whether the deciding state is the innermost one.
     #[inline]
     pub(super) fn taken_or_superseded(&self, is_own: bool, fsm: &Fsm<'_, T>) -> Trial {
         let is_left = !is_own && self.state.is_left(fsm);

@@ -516,8 +516,7 @@ impl<T: Owner> Graph<T> {
         shared > 0 && region(&one).zip(region(&other)).is_some_and(|(one, other)| one != other)
     }
 
-    /// Whether a callback of a state has requested anything that may lead to a change, or a change waits behind the message under
-    /// way. A change in another region does not count.
+    /// Whether a change has been requested and is still to be made, other than in another region than that of the state.
     pub(crate) fn asks_for_change(&self, state: usize, fsm: &Fsm<'_, T>) -> bool {
         fsm.asks_for_change(&|to| self.index_of(to).is_some_and(|to| self.are_beside(to, state)))
     }

@@ -404,6 +404,11 @@ impl<T: Owner> More<T> {
     fn is_empty(&self) -> bool {
         self.behind.is_empty() && self.set_aside.is_empty()
     }
+
+    fn any(&self, is_one: &dyn Fn(&Request<T>) -> bool) -> bool {
+        let is_in = |queue: &VecDeque<_>| queue.iter().any(is_one);
+        is_in(&self.behind) || self.set_aside.iter().any(is_in)
+    }
 }
 
 impl<T: Owner> Default for More<T> {
@@ -642,21 +647,13 @@ impl<T: Owner> Requests<T> {
 
     /// Does what [`Fsm::asks_for_change`] says.
     pub(crate) fn ask_for_change(&self, is_beside: &dyn Fn(&StateRef<T>) -> bool) -> bool {
-        self.any_in(&Request::may_change, &|request| request.is_change_here(is_beside))
+        self.any(&|request| request.is_change_here(is_beside))
     }
 
     fn any(&self, is_one: &dyn Fn(&Request<T>) -> bool) -> bool {
-        self.any_in(is_one, is_one)
-    }
-
-    /// Returns whether any request satisfies `is_one`, or any that was set aside satisfies `waits`.
-    fn any_in(&self, is_one: &dyn Fn(&Request<T>) -> bool, waits: &dyn Fn(&Request<T>) -> bool) -> bool {
         self.first.as_ref().is_some_and(is_one)
             || self.second.as_ref().is_some_and(is_one)
-            || self
-                .more
-                .as_ref()
-                .is_some_and(|more| more.behind.iter().any(is_one) || more.set_aside.iter().flatten().any(waits))
+            || self.more.as_ref().is_some_and(|more| more.any(is_one))
     }
 }
 

@@ -212,7 +212,7 @@ fn that_asks(ask: fn(&mut Fsm<'_, Guard>)) -> Vocabulary<Guard> {
 
 /// A behavior that did so in each tick kept its owner from ever taking an exit.
 #[test]
-fn a_timer_and_sleep_that_a_behavior_asks_for_keep_no_exit_from_being_taken() {
+fn a_message_a_timer_and_sleep_that_a_behavior_asks_for_keep_no_exit_from_being_taken() {
     let file = "
         initial = 'a'
         [states.a]
@@ -223,7 +223,8 @@ fn a_timer_and_sleep_that_a_behavior_asks_for_keep_no_exit_from_being_taken() {
         [states.c]
         final = true
     ";
-    let asks: [fn(&mut Fsm<'_, Guard>); 4] = [
+    let asks: [fn(&mut Fsm<'_, Guard>); 5] = [
+        |fsm| fsm.send(Told::Pain),
         |fsm| fsm.send_after(9.0, Told::Pain),
         |fsm| fsm.change_state_next(fsm.current().cloned().unwrap()),
         |fsm| fsm.sleep_for(0.1),
@@ -283,6 +284,33 @@ fn a_message_to_oneself_takes_its_exit_though_another_message_waits() {
         // The change to `b` waits while the alarm is offered. So no other exit of `a` is taken, but that of `x` is.
         assert_eq!(guards.take_trace(), "x -> y in both (change); a -> b in both (change)");
     }
+}
+
+/// It was left in the next tick.
+#[test]
+fn a_state_that_takes_no_time_is_left_at_once_though_a_message_waits() {
+    let file = "
+        initial = 'a'
+        [states.a]
+        exits = [{ to = 'b', when = 'false' }]
+        [states.b]
+        entry = true
+        exits = [{ to = 'c', always = true }, { to = 'd', on = 'noise' }]
+        [states.c]
+        final = true
+        [states.d]
+        final = true
+    ";
+    let definition = parsed(file, &vocabulary());
+    let mut guards = Alike::start(&definition, &Guard::recording_changes());
+    guards.each(|troop, who| {
+        troop.with(who, 0.0, |_, fsm, _| {
+            fsm.change_state(definition.state("b").unwrap());
+            fsm.send(Told::Noise);
+        });
+    });
+    // The noise is offered while the change to `c` waits.
+    assert_eq!(guards.take_trace(), "a -> b (change); b -> c (change)");
 }
 
 #[cfg(feature = "script")]
