@@ -440,7 +440,7 @@ impl<T: Owner> State<T> for DefinedState<T> {
                 behaviour.resume(owner, fsm, cx);
             }
             self.run(at, Hook::Enter, owner, fsm, cx);
-            if at.node.can_rest && fsm.target().is_some_and(|target| self.is(target)) {
+            if at.node.can_rest && self.is_innermost_target(fsm) {
                 self.rest(at, fsm, cx);
             }
         });

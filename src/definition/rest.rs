@@ -177,7 +177,7 @@ impl<T: Owner> DefinedState<T> {
         fsm: &mut Fsm<'_, T>,
         cx: &mut T::Context<'_>,
     ) {
-        if fsm.target().is_some_and(|target| self.is(target)) {
+        if self.is_innermost_target(fsm) {
             self.wait(at, None, owner, fsm, cx);
         } else if let Some(every) = &at.node.content.every {
             // Other states are entered after this one. The innermost of them, or the first update, puts the owner to sleep.
@@ -188,6 +188,11 @@ impl<T: Owner> DefinedState<T> {
             fsm.note(SavedNote::Turn.key(), number);
             fsm.be_quiet(number, at.graph.version);
         }
+    }
+
+    /// Whether no other state is entered after this one. A state with regions does not sleep before they have had their ticks.
+    pub(crate) fn is_innermost_target(&self, fsm: &Fsm<'_, T>) -> bool {
+        self.fixed.regions.is_empty() && fsm.target().is_some_and(|target| self.is(target))
     }
 
     /// Puts the owner to sleep if nothing must be evaluated soon.
