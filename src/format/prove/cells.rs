@@ -2,6 +2,7 @@
 //! cell, a comparison has the same answer.
 
 use std::iter;
+use std::ops::Range;
 
 use smallvec::{SmallVec, smallvec};
 
@@ -61,17 +62,24 @@ impl Cells {
 
     /// Removes all cells below `from` and above `to`. Returns whether there were such cells.
     pub(super) fn bound(&mut self, from: usize, to: usize) -> bool {
+        let kept = from..to.saturating_add(1);
         let mut has_changed = false;
         for (at, word) in self.0.iter_mut().enumerate() {
-            for bit in 0..64 {
-                if *word >> bit & 1 == 1 && !(from..=to).contains(&(at * 64 + bit)) {
-                    *word &= !(1 << bit);
-                    has_changed = true;
-                }
-            }
+            let within = *word & bits(&kept, at);
+            has_changed |= within != *word;
+            *word = within;
         }
         has_changed
     }
+}
+
+/// Returns the bits of a range of cells in the word at index `at`.
+fn bits(range: &Range<usize>, at: usize) -> u64 {
+    let below = |end: usize| match end.saturating_sub(64 * at) {
+        bits @ 0..64 => (1 << bits) - 1,
+        _ => u64::MAX,
+    };
+    below(range.end) & !below(range.start)
 }
 
 impl Division {
@@ -106,26 +114,37 @@ impl Division {
     pub(super) fn all(&self) -> Cells {
         // No time is below 0, so the first cell is empty if the first constant is 0.
         let begins_at_zero = matches!(self, Self::Time(constants) if constants.first() == Some(&0.0));
-        self.cells(|cell| cell > 0 || !begins_at_zero)
+        self.cells(iter::once(usize::from(begins_at_zero)..self.count()))
     }
 
-    /// Returns the cells in which a comparison with a constant holds.
+    /// Returns the cells in which a comparison with one of the constants holds.
     pub(super) fn holding(&self, op: Comparison, with: f64) -> Cells {
         match self {
-            Self::Flag => self.cells(|cell| op.holds(self.sample(cell), with)),
             Self::Number(constants) => {
                 // The cells have the order of their numbers, except the last one.
                 let equal = 2 * constants.partition_point(|constant| *constant < with) + 1;
-                self.cells(|cell| cell + 1 < self.count() && op.holds(cell, equal))
+                let parts = [0..equal, equal..equal + 1, equal + 1..self.count() - 1];
+                self.cells(parts.into_iter().filter(|part| op.holds(part.start, equal)))
             }
-            Self::Time(_) => self.cells(|cell| op.holds_since(Span::of(with, self.sample(cell)), 0.0)),
+            Self::Flag => self.cells_if(|cell| op.holds(self.sample(cell), with)),
+            Self::Time(_) => self.cells_if(|cell| op.holds_since(Span::of(with, self.sample(cell)), 0.0)),
         }
     }
 
     /// Returns the cells for which `has` is true.
-    fn cells(&self, has: impl Fn(usize) -> bool) -> Cells {
+    fn cells_if(&self, has: impl Fn(usize) -> bool) -> Cells {
+        self.cells((0..self.count()).filter(|cell| has(*cell)).map(|cell| cell..cell + 1))
+    }
+
+    /// Returns the cells of these ranges.
+    fn cells(&self, ranges: impl IntoIterator<Item = Range<usize>>) -> Cells {
         let mut cells = Cells(smallvec![0; self.count().div_ceil(64)]);
-        (0..self.count()).filter(|cell| has(*cell)).for_each(|cell| cells.0[cell / 64] |= 1 << (cell % 64));
+        for range in ranges {
+            let words = range.start / 64..range.end.div_ceil(64);
+            for (word, at) in cells.0[words.clone()].iter_mut().zip(words) {
+                *word |= bits(&range, at);
+            }
+        }
         cells
     }
 
@@ -193,6 +212,27 @@ mod tests {
         let holding = division.holding(Comparison::NotEqual, 3.0);
         let holding: Vec<_> = (0..division.count()).filter(|cell| holding.has(*cell)).collect();
         assert_eq!(holding, [0, 1, 2, 4, 5, 6]);
+    }
+
+    #[test]
+    fn a_comparison_holds_in_the_cells_whose_numbers_satisfy_it() {
+        let division = Division::number((0..100).map(f64::from).collect());
+        for (op, with) in Comparison::ALL.into_iter().flat_map(|op| [0.0, 31.0, 32.0, 99.0].map(|with| (op, with))) {
+            let holding = division.holding(op, with);
+            for cell in 0..division.count() {
+                let sample = division.sample(cell);
+                assert_eq!(holding.has(cell), op.holds(sample, with) && !sample.is_nan(), "{sample} {op:?} {with}");
+            }
+        }
+    }
+
+    #[test]
+    fn cells_below_and_above_a_bound_are_removed() {
+        let mut cells = Division::number((0..100).map(f64::from).collect()).all();
+        assert!(!cells.bound(0, usize::MAX));
+        assert!(cells.bound(63, 128));
+        let left: Vec<_> = (0..202).filter(|cell| cells.has(*cell)).collect();
+        assert_eq!(left, (63..=128).collect::<Vec<_>>());
     }
 
     #[test]
