@@ -101,12 +101,13 @@ impl<'o> CodeTargets<'o> {
         }
         for behavior in &of.behaviors {
             found.extend(behavior.named.iter().map(|(_, id)| *id));
-            if !self.is_open(behavior) {
-            } else if !of.is_foreign {
-                found.extend(self.perhaps_named(behavior));
-            } else if !mem::replace(&mut self.has_foreign, true) {
+            match (self.is_open(behavior), of.is_foreign) {
+                (true, false) => found.extend(self.perhaps_named(behavior)),
                 // The text of another file is not available.
-                found.extend(outline.without_global().filter(|id| outline.state(*id).is_foreign));
+                (true, true) if !mem::replace(&mut self.has_foreign, true) => {
+                    found.extend(outline.without_global().filter(|id| outline.state(*id).is_foreign));
+                }
+                _ => {}
             }
         }
         found
