@@ -42,23 +42,25 @@ pub(crate) struct Turn<'s, T: Owner> {
     pub(crate) has_open_regions: bool,
 }
 
-/// The data that a machine needs if its states are nested or suspended, or if it waits.
+/// The data that a machine needs if its states are nested or suspended, or if it waits. The fields that a tick reads come first,
+/// side by side. In the order that the compiler would choose, a tick of one of a million machines with a timer takes 14 % longer.
+#[repr(C)]
 pub(crate) struct Rare<T: Owner> {
     /// The ancestors of the current state, outermost first.
     pub(crate) ancestors: Vec<StateRef<T>>,
+    /// The open regions of the current state (rule 32). `None` if it has no regions, or if they have not been opened.
+    pub(crate) regions: RareBox<Regions<T>>,
+    pub(crate) waiting: Waiting<T>,
     /// When each ancestor was entered, in seconds.
     pub(crate) ancestors_entered_at: Vec<f64>,
-    /// The suspended paths, oldest first. Nearly all owners have at most one, and a copy of it for a rollback allocates nothing.
-    pub(crate) stack: SmallVec<[Suspended<T>; 1]>,
+    /// The changes of the seat since a callback lent it; `None` while the seat is not lent.
+    pub(crate) lent: Option<SeatLoan>,
     /// For each composite state that keeps history, its descendant that was active last.
     pub(crate) history: Vec<(StateRef<T>, StateRef<T>)>,
     /// The latest changes and messages to oneself, recorded once a callback has led to suspiciously many.
     pub(crate) trail: Vec<Footprint<T>>,
-    pub(crate) waiting: Waiting<T>,
-    /// The open regions of the current state (rule 32). `None` if it has no regions, or if they have not been opened.
-    pub(crate) regions: RareBox<Regions<T>>,
-    /// The changes of the seat since a callback lent it; `None` while the seat is not lent.
-    pub(crate) lent: Option<SeatLoan>,
+    /// The suspended paths, oldest first. Nearly all owners have at most one, and a copy of it for a rollback allocates nothing.
+    pub(crate) stack: SmallVec<[Suspended<T>; 1]>,
 }
 
 /// A change or a message to oneself, for the error about a cycle (rule 13).
