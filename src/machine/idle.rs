@@ -1,9 +1,8 @@
-//! Ticks and updates that have nothing to do, and so end at once.
+//! Ticks of a machine that is awake, but has nothing to do, so that they end at once.
 //!
-//! A machine that is asleep has nothing to do until its next timer is due or its sleep is over. A state from a file that only
-//! tries its exits has nothing to do until one of the exits can open. A full tick finds this out. The next ticks only compare the
-//! clock with a stored time: they have the same effect as full ticks, but take less time. After any other call to the machine,
-//! the next tick is a full one again.
+//! A state from a file that only tries its exits has nothing to do until one of the exits can open. A full tick finds this out.
+//! The next ticks only compare the clock with a stored time: they have the same effect as full ticks, but take less time. After
+//! any other call to the machine, the next tick is a full one again.
 
 use super::quiet::Quiet;
 use super::seat::Seat;
@@ -16,7 +15,7 @@ pub(crate) struct Idle {
     /// The time of the last tick, in seconds, if the next tick may have nothing to do; otherwise NaN. If the clock stands still,
     /// the next tick is run in full, because it may have to log that the clock stands still.
     seen: f64,
-    /// Until when the states have declared that they have nothing to do, or until when the machine sleeps.
+    /// Until when the states have declared that they have nothing to do.
     quiet: Quiet,
 }
 
@@ -57,22 +56,11 @@ impl Idle {
             // The states in the regions have declared nothing.
             return Self { seen: f64::NAN, quiet };
         }
-        if seat.is_asleep() {
-            if seat.is_outdated() {
-                return Self::NOT;
-            }
-            let quiet = Quiet { until: [next(seat); 2], states: 0, revision: seat.current.revision() };
-            return Self { seen: now(), quiet };
-        }
         if quiet.is_all(seat.depth()) {
+            let next_due = seat.rare.as_ref().map_or(f64::INFINITY, |rare| rare.waiting.next());
             let [outermost, others] = quiet.until;
-            return Self { seen: now(), quiet: Quiet { until: [outermost.min(next(seat)), others], ..quiet } };
+            return Self { seen: now(), quiet: Quiet { until: [outermost.min(next_due), others], ..quiet } };
         }
         Self { seen: f64::NAN, quiet }
     }
-}
-
-/// Returns when the next timer or the end of the sleep is due, in seconds; infinity if never.
-fn next<T: Owner>(seat: &Seat<T>) -> f64 {
-    seat.rare.as_ref().map_or(f64::INFINITY, |rare| rare.waiting.next())
 }

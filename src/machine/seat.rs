@@ -34,6 +34,16 @@ pub(crate) struct Seat<T: Owner> {
     pub(crate) rare: RareBox<Rare<T>>,
 }
 
+/// What a tick has to do in a seat.
+pub(crate) enum Glance<T: Owner> {
+    /// Only to update this state.
+    Lone(&'static dyn State<T>),
+    /// Nothing: the machine is asleep. It may have a global state, whose tick is not part of the seat's.
+    Asleep,
+    /// Anything.
+    Any,
+}
+
 /// An active state whose turn it is in a tick.
 pub(crate) struct Turn<'s, T: Owner> {
     pub(crate) state: &'s StateRef<T>,
@@ -227,25 +237,40 @@ impl<T: Owner> Seat<T> {
         if self.rare.is_none() { self.current.as_singleton() } else { None }
     }
 
-    /// Returns the current state at the beginning of a tick, if it is a singleton, and the tick has nothing else to do in this
-    /// seat than to update it.
+    /// Finds out at the beginning of a tick whether it has as little to do in this seat as most ticks.
     #[inline]
-    pub(crate) fn lone_in_tick(&mut self, now: impl FnOnce() -> f64) -> Option<&'static dyn State<T>> {
+    pub(crate) fn glance(&mut self, now: impl FnOnce() -> f64) -> Glance<T> {
         // The fastest checks come first.
-        let Some(Rare { ancestors, regions, .. }) = self.rare.as_deref() else { return self.current.as_singleton() };
-        if regions.is_some() || !ancestors.is_empty() {
-            return None;
+        let lone = |state: Option<_>| state.map_or(Glance::Any, Glance::Lone);
+        let Some(Rare { ancestors, regions, waiting, .. }) = self.rare.as_deref() else {
+            return lone(self.current.as_singleton());
+        };
+        if regions.is_some() {
+            return Glance::Any;
         }
-        let state = self.current.as_singleton()?;
-        self.goes_on(now).then_some(state)
+        if waiting.is_asleep() {
+            return if self.sleeps_on(now()) { Glance::Asleep } else { Glance::Any };
+        }
+        if !ancestors.is_empty() {
+            return Glance::Any;
+        }
+        let state = self.current.as_singleton();
+        lone(state.filter(|_| self.goes_on(now)))
     }
 
-    /// Returns whether the machine is awake, and no timer is due at `now`, in seconds. If there are timers and the clock stands
+    /// Returns whether the machine is asleep and stays so at `now`, in seconds, unless it has open regions. If the clock stands
+    /// still, returns `false`, as [`goes_on`](Self::goes_on) does.
+    #[inline]
+    fn sleeps_on(&mut self, now: f64) -> bool {
+        let Some(Rare { waiting, .. }) = self.rare.as_deref_mut() else { return false };
+        waiting.sleeps_on(now) && waiting.revision == self.current.revision()
+    }
+
+    /// Returns whether no timer is due at `now`, in seconds, in a machine that is awake. If there are timers and the clock stands
     /// still, returns `false`: a full tick counts for how long the clock stands still.
     #[inline(never)]
     fn goes_on(&mut self, now: impl FnOnce() -> f64) -> bool {
         match self.rare.as_deref_mut() {
-            Some(Rare { waiting, .. }) if waiting.is_asleep() => false,
             Some(Rare { waiting, .. }) if !waiting.timers.is_empty() => waiting.goes_on(now()),
             _ => {
                 self.rest();

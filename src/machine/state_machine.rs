@@ -10,7 +10,7 @@ use super::observer::Observer;
 use super::quiet::Quiet;
 use super::regions::Tree;
 use super::report::MachineReport;
-use super::seat::Seat;
+use super::seat::{Glance, Seat};
 use super::settings::Settings;
 use super::single::{HAS_CHANGED_INSIDE, HAS_REFUSED, Single};
 use super::step::Step;
@@ -919,13 +919,14 @@ impl<T: Owner> MachineMut<'_, T> {
     #[expect(clippy::inline_always, reason = "a call would be a tenth of what a tick takes")]
     pub fn update(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
         let _running = Running::begin(&self.machine.seat, owner, "update");
-        let outcome = match self.machine.seat.lone_in_tick(|| now::<T>(cx)) {
-            Some(state) => {
+        let outcome = match self.machine.seat.glance(|| now::<T>(cx)) {
+            Glance::Lone(state) => {
                 let mut single = self.single();
                 single.tick_lone(state, owner, cx);
                 finish(single)
             }
-            None => tick_any(self.machine, self.observer.as_mut().map(|observer| &mut **observer as _), owner, cx),
+            Glance::Asleep if self.machine.settings().global.is_none() => return,
+            _ => tick_any(self.machine, self.observer.as_mut().map(|observer| &mut **observer as _), owner, cx),
         };
         self.note(outcome);
     }
@@ -1147,10 +1148,9 @@ fn tick_beside<T: Owner>(
 ) -> (bool, bool) {
     let StateMachine { seat, beside } = &mut *machine;
     if beside.is_idle(&seat.current, || now::<T>(cx)) {
-        // States that have declared that they have nothing to do count as updated.
-        let is_updated = !seat.is_asleep();
         let mut single = Single::new(seat, beside.own_settings());
-        single.end_tick(is_updated, owner, cx);
+        // States that have declared that they have nothing to do count as updated.
+        single.end_tick(true, owner, cx);
         return finish(single);
     }
     tick_some(machine, observer, owner, cx)
@@ -1257,7 +1257,7 @@ fn tick_with<T: Owner>(
     let StateMachine { seat, beside } = machine;
     let mut single = Single::observed(seat, beside.own_settings(), observer.map(|observer| observer as _));
     tick(&mut single, cx);
-    if single.quiet.is_none() && !single.seat.is_asleep() {
+    if single.quiet.is_none() || single.seat.is_asleep() {
         return finish(single);
     }
     let idle = Idle::after(single.seat, single.quiet, || now::<T>(cx));

@@ -330,6 +330,12 @@ impl<T: Owner> Waiting<T> {
         self.timers.are_after(now) && self.clock.advances(now)
     }
 
+    /// Returns whether the clock has advanced to `now`, in seconds, the sleep is not over, and no timer is due.
+    #[inline]
+    pub(crate) fn sleeps_on(&mut self, now: f64) -> bool {
+        now < self.wakes_at && self.goes_on(now)
+    }
+
     /// Puts the machine to sleep until a time, in seconds. At infinity, it does not wake by itself.
     pub(crate) fn sleep_until(&mut self, wakes_at: f64) {
         self.wakes_at = wakes_at.max(f64::MIN);

@@ -18,7 +18,7 @@ const OWNERS: u32 = 1000;
 type Workload = (&'static str, fn(u32));
 
 /// All workloads. No owner changes its state, unless the name of the workload says so.
-const WORKLOADS: [Workload; 25] = [
+const WORKLOADS: [Workload; 26] = [
     ("machine", |ticks| states::machines(&states::IDLE, 0, ticks)),
     ("machine, 1 % change", |ticks| states::machines(&states::IDLE, 10, ticks)),
     ("machine, all change", |ticks| states::machines(&states::IDLE, 1000, ticks)),
@@ -31,6 +31,7 @@ const WORKLOADS: [Workload; 25] = [
     ("machine with a global state", states::machines_with_global),
     ("machine that waits for a timer", |ticks| states::machines(&states::WAIT, 0, ticks)),
     ("machine that has had a timer", |ticks| states::machines(&states::SOON, 0, ticks)),
+    ("machine, 97 % asleep", |ticks| states::machines(&states::NAP, 0, ticks)),
     ("machine from a file", |ticks| file::machines(FLAT, 1.0, ticks)),
     ("machine from a file, all change", |ticks| file::machines(FLAT, -1.0, ticks)),
     ("batch", |ticks| crowd::batch(&states::IDLE, 0, ticks)),
