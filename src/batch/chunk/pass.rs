@@ -73,25 +73,16 @@ impl<T: Owner> Pass<T> {
         let Chunk { owners, seats, rows, global, .. } = chunk;
         for (slot, owner) in owners.iter_mut().enumerate() {
             let mut observer = notes.of(rows, slot);
-            if let Some(seat) = seats.get_mut(slot) {
-                let (is_handled, is_touched) =
-                    run_on_seat(seat, &global.settings, as_observer(&mut observer), panic, |single| {
-                        single.send(owner, message, cx)
-                    });
-                *handled += usize::from(is_handled == Some(true));
+            let observer = as_observer(&mut observer);
+            let send = |single: &mut Single<'_, T>| single.send(owner, message, cx);
+            let is_handled = if let Some(seat) = seats.get_mut(slot) {
+                let (is_handled, is_touched) = run_on_seat(seat, &global.settings, observer, panic, send);
                 changed.extend(is_touched.then_some(slot));
+                is_handled
             } else {
-                let individual = individuals.add(slot);
-                individual.load(rows);
-                let mut is_handled = false;
-                let mut act = |single: &mut Single<'_, T>| is_handled = single.send(owner, message, cx);
-                panic.catch(|| individual.run(&global.settings, as_observer(&mut observer), &mut act));
-                *handled += usize::from(is_handled);
-                if !individual.is_left_over(rows) {
-                    // There may be as many individuals as owners, which is too much memory to keep.
-                    individuals.take_back(panic);
-                }
-            }
+                individuals.run_if_touched((slot, rows), &global.settings, observer, panic, send)
+            };
+            *handled += usize::from(is_handled == Some(true));
             if !panic.is_none() {
                 break;
             }

@@ -93,14 +93,6 @@ impl<T: Owner> Individual<T> {
         self.is_touched
     }
 
-    fn empty(&mut self, panic: &mut FirstPanic) {
-        self.seat.empty_into(|dropped| {
-            if dropped.is_held() {
-                panic.catch(|| drop(dropped));
-            }
-        });
-    }
-
     /// Runs `act` on the individual's machine.
     pub(crate) fn run<'r>(
         &'r mut self,
@@ -147,11 +139,13 @@ pub(crate) struct Individuals<T: Owner> {
     finished: usize,
     /// By slot: the place in the list, counted from 1, of the individual that has not finished its tick; or 0.
     places: Vec<u16>,
+    /// An empty seat.
+    spare: Seat<T>,
 }
 
 impl<T: Owner> Individuals<T> {
     pub(crate) const fn new() -> Self {
-        Self { list: Vec::new(), in_use: 0, finished: 0, places: Vec::new() }
+        Self { list: Vec::new(), in_use: 0, finished: 0, places: Vec::new(), spare: Seat::empty() }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -213,13 +207,35 @@ impl<T: Owner> Individuals<T> {
         individual
     }
 
-    /// Removes the individual that was added last.
-    pub(crate) fn take_back(&mut self, panic: &mut FirstPanic) {
-        let Some(last) = self.in_use.checked_sub(1) else { return };
-        let individual = &mut self.list[last];
-        self.places[individual.slot] = 0;
-        self.in_use = last;
-        individual.empty(panic);
+    /// Runs `act` on the machine of an owner, which becomes an individual only if its seat may have changed: there may be as many
+    /// owners as the chunk has, and this is too much memory to keep. Returns the result of `act`, or `None` if `act` panicked.
+    #[inline]
+    pub(crate) fn run_if_touched<R>(
+        &mut self,
+        (slot, rows): (usize, &Rows<'_, T>),
+        settings: &Settings<T>,
+        observer: Option<&mut dyn Observer<T>>,
+        panic: &mut FirstPanic,
+        act: impl FnOnce(&mut Single<'_, T>) -> R,
+    ) -> Option<R> {
+        rows.load(slot, &mut self.spare);
+        let observer = observer.map(|observer| observer as _);
+        let (result, is_touched) = run_on_seat(&mut self.spare, settings, observer, panic, act);
+        if is_touched || result.is_none() {
+            self.add_spare(slot);
+        } else {
+            rows.put_back(slot, &mut self.spare);
+            empty(&mut self.spare, panic);
+        }
+        result
+    }
+
+    /// Makes the owner at a slot an individual with the spare seat.
+    fn add_spare(&mut self, slot: usize) {
+        let seat = mem::replace(&mut self.spare, Seat::empty());
+        let individual = self.add(slot);
+        (individual.is_loaded, individual.is_touched) = (true, true);
+        self.spare = mem::replace(&mut individual.seat, seat);
     }
 
     /// Calls `finish` for each individual that has not finished its tick. Keeps the individuals for which `finish` returns
@@ -229,7 +245,7 @@ impl<T: Owner> Individuals<T> {
         panic: &mut FirstPanic,
         mut finish: impl FnMut(&mut Individual<T>, &mut FirstPanic) -> bool,
     ) {
-        let Self { list, in_use, finished, places } = self;
+        let Self { list, in_use, finished, places, .. } = self;
         let unfinished = *finished..mem::replace(in_use, *finished);
         for at in unfinished {
             let individual = &mut list[at];
@@ -238,7 +254,7 @@ impl<T: Owner> Individuals<T> {
                 list.swap(*in_use, at);
                 *in_use += 1;
             } else {
-                individual.empty(panic);
+                empty(&mut individual.seat, panic);
             }
         }
         *finished = *in_use;
@@ -275,6 +291,15 @@ impl<T: Owner> Individuals<T> {
         self.list.shrink_to(1);
         self.places = Vec::new();
     }
+}
+
+/// Drops all that a seat holds. The seat keeps its memory.
+fn empty<T: Owner>(seat: &mut Seat<T>, panic: &mut FirstPanic) {
+    seat.empty_into(|dropped| {
+        if dropped.is_held() {
+            panic.catch(|| drop(dropped));
+        }
+    });
 }
 
 /// Runs `act` on a machine with this seat. Returns the result of `act`, or `None` if `act` panicked, and whether the seat may
