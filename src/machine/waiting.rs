@@ -379,7 +379,9 @@ impl<T: Owner> Waiting<T> {
     /// Removes all timers, the sleep and the requested sleep, but keeps the memory. Passes the action of each timer to `take`.
     #[cfg(feature = "std")]
     pub(crate) fn empty_into(&mut self, take: &mut dyn FnMut(Then<T>)) {
-        self.timers.drain().for_each(|timer| take(timer.then));
+        if !self.timers.is_empty() {
+            self.timers.drain().for_each(|timer| take(timer.then));
+        }
         self.wanted = None;
         self.wake();
     }

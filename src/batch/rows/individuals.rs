@@ -251,7 +251,9 @@ impl<T: Owner> Individuals<T> {
             let individual = &mut list[at];
             places[individual.slot] = 0;
             if finish(individual, panic) {
-                list.swap(*in_use, at);
+                if *in_use < at {
+                    list.swap(*in_use, at);
+                }
                 *in_use += 1;
             } else {
                 empty(&mut individual.seat, panic);
