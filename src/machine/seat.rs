@@ -476,14 +476,11 @@ impl<T: Owner> Seat<T> {
             timers: rare.waiting.change(0),
             regions: RareBox::NONE,
         };
-        // Most paths have no ancestors. Checking for this is faster than collecting none.
-        if !rare.ancestors.is_empty() {
-            for (state, at) in rare.ancestors.drain(..).zip(&rare.ancestors_entered_at) {
-                suspended.path.push(state);
-                suspended.times.push(now - time_or_zero(*at));
-            }
-            rare.ancestors_entered_at.clear();
+        rare.leave_ancestors(&mut suspended.path);
+        for at in &rare.ancestors_entered_at {
+            suspended.times.push(now - time_or_zero(*at));
         }
+        rare.ancestors_entered_at.clear();
         if !from.is_none() {
             suspended.path.push(from.clone());
             suspended.times.push(now - time_or_zero(entered_at));
@@ -512,11 +509,7 @@ impl<T: Owner> Seat<T> {
         rare.ancestors_entered_at.clear();
         // Dropped last: a state's `Drop` may panic (rule 22).
         let mut left = Path::new();
-        if !rare.ancestors.is_empty() {
-            for ancestor in rare.ancestors.drain(..) {
-                left.push(ancestor);
-            }
-        }
+        rare.leave_ancestors(&mut left);
         let ended = (rare.waiting.change(0), rare.regions.take());
         let running = rare.waiting.timers.len();
         let from = mem::replace(&mut self.current, first);
@@ -545,27 +538,18 @@ impl<T: Owner> Seat<T> {
         }
         // The timers of the ancestors are back already. This inserts the timers of the current state among them, in the order in
         // which all of them were set. Timers that were set since the pop come last.
-        let mut around = Vec::new();
-        if list.len() > *running {
-            for timer in list.drain() {
-                around.push(timer);
-            }
-        }
-        let mut resumed = around.split_off(around.len().min(*running)).into_iter();
-        for timer in around {
-            list.push(timer);
-        }
+        let mut resumed = list.split_off(*running);
+        let mut next = 0;
         for timer in timers {
             if is_of(timer) {
                 list.push(Timer { due: *now + timer.due, ..timer.take() });
-            } else if !timer.scope.ends_with(depth) {
-                if let Some(timer) = resumed.next() {
-                    list.push(timer);
-                }
+            } else if !timer.scope.ends_with(depth) && next < resumed.len() {
+                list.push(resumed[next].take());
+                next += 1;
             }
         }
-        for timer in resumed {
-            list.push(timer);
+        for timer in &mut resumed[next..] {
+            list.push(timer.take());
         }
     }
 
@@ -592,20 +576,15 @@ impl<T: Owner> Seat<T> {
     pub(crate) fn remember_last(&mut self, composite: StateRef<T>, region: Option<usize>, last: StateRef<T>) {
         let history = &mut self.rare_mut().history;
         let is_in_region = |state| region.is_none() || region_in(state, &composite) == region;
-        if let Some(at) = history.iter().position(|(of, last)| *of == composite && is_in_region(last)) {
-            // Moved to the end: the entries are in the order in which their composite states were last left.
-            let of_composite = history.remove(at);
-            history.push(of_composite);
-        } else {
+        let known = history.iter().position(|(of, last)| *of == composite && is_in_region(last));
+        if known.is_none() {
             history.retain(|(of, _)| !of.is_unreachable());
-            if history.len() == MOST_REMEMBERED {
-                history.remove(0);
-            }
-            history.push((composite, StateRef::NONE));
         }
-        if let Some((_, remembered)) = history.last_mut() {
-            *remembered = last;
-        }
+        // The entries are in the order in which their composite states were last left.
+        let removed = known.or((history.len() == MOST_REMEMBERED).then_some(0)).map(|at| history.remove(at));
+        history.push((composite, last));
+        // Dropped last: a state's `Drop` may panic (rule 22).
+        drop(removed);
     }
 
     /// Counts a change that keeps the outermost `kept` active states, for the callback that has lent the seat.
@@ -672,7 +651,7 @@ impl<T: Owner> Seat<T> {
         let is_remembered = |(of, last): &(StateRef<T>, StateRef<T>)| !of.is_none() && !last.is_none();
         has_path
             && ancestors.len() == ancestors_entered_at.len()
-            && are_of(waiting.timers.newest(), self.depth(), true)
+            && are_of(newest(waiting.timers.entries()), self.depth(), true)
             // The seat of a suspended region has its path on its stack.
             && stack.len() <= MOST_PUSHED + usize::from(self.current.is_none())
             && regions.as_ref().is_none_or(|regions| !self.current.is_none() && regions.seats().all(Seat::is_whole))
@@ -713,10 +692,24 @@ pub(crate) fn path_to<T: Owner>(state: &StateRef<T>) -> Result<Path<T>, &'static
     Ok(path)
 }
 
+/// Returns a path without its outermost `around` states.
+pub(crate) fn behind<T: Owner>(path: &Path<T>, around: usize) -> Path<T> {
+    let mut behind = Path::new();
+    for state in &path[around..] {
+        behind.push(state.clone());
+    }
+    behind
+}
+
+/// Returns the last timers of a list, at most 64.
+fn newest<T: Owner>(timers: &[Timer<T>]) -> &[Timer<T>] {
+    &timers[timers.len().saturating_sub(64)..]
+}
+
 /// Returns whether all timers belong to states of a path of `depth` states or, if `with_machine` is set, to the machine.
-fn are_of<'t, T: Owner>(mut timers: impl Iterator<Item = &'t Timer<T>>, depth: usize, with_machine: bool) -> bool {
-    timers.all(|timer| match timer.scope {
-        Scope::State(_) => !timer.scope.ends_with(depth),
+fn are_of<T: Owner>(timers: &[Timer<T>], depth: usize, with_machine: bool) -> bool {
+    timers.iter().all(|timer| match timer.scope {
+        Scope::State(_) => !timer.scope.ends_with(depth) || timer.is_gap(),
         Scope::Machine => with_machine,
         Scope::Current => true,
         Scope::Left => false,
@@ -725,11 +718,19 @@ fn are_of<'t, T: Owner>(mut timers: impl Iterator<Item = &'t Timer<T>>, depth: u
 
 impl<T: Owner> Suspended<T> {
     fn is_whole(&self) -> bool {
-        self.path.len() == self.times.len() && are_of(self.timers.iter().rev().take(64), self.path.len(), false)
+        self.path.len() == self.times.len() && are_of(newest(&self.timers), self.path.len(), false)
     }
 }
 
 impl<T: Owner> Rare<T> {
+    /// Moves the ancestors to the end of `path`. Their list keeps its memory.
+    fn leave_ancestors(&mut self, path: &mut Path<T>) {
+        for ancestor in &mut self.ancestors {
+            path.push(mem::replace(ancestor, StateRef::NONE));
+        }
+        self.ancestors.clear();
+    }
+
     /// Returns whether a change with this cause leaves or resumes regions.
     #[inline]
     pub(crate) fn has_regions(&self, cause: Cause) -> bool {

@@ -8,7 +8,7 @@ use core::mem;
 
 use super::quiet::Quiet;
 use super::regions::{Around, InRegion, Outer, Region, RegionId, RegionPath, Regions, Tree};
-use super::seat::{Rare, Seat, path_to};
+use super::seat::{Rare, Seat, behind, path_to};
 use super::single::{ASKED_TO_SLEEP, HAS_CHANGED_INSIDE, Requests, Single};
 use super::transition::lone::{LoneSeat, change_lone};
 use super::waiting::{Awaited, Pending, Scope};
@@ -182,9 +182,8 @@ impl<T: Owner> Single<'_, T> {
     #[cold]
     pub(super) fn place_inside(&mut self, state: &StateRef<T>) {
         let around = self.outer.as_ref().map_or(0, |outer| outer.path().len());
-        let mut path = path_to(state).unwrap_or_default();
-        path.drain(..around.min(path.len()));
-        self.seat.place_path(path);
+        let path = path_to(state).unwrap_or_default();
+        self.seat.place_path(behind(&path, around.min(path.len())));
     }
 
     /// Returns the region on whose seat the machine works.

@@ -7,7 +7,7 @@ use log::Level;
 use super::regions::Memory;
 use crate::fsm::Request;
 use crate::machine::regions::{Branch, MOST_REGIONS, Tree};
-use crate::machine::seat::{DEEPEST, MOST_PUSHED, Path, Suspended, path_to, region_in};
+use crate::machine::seat::{DEEPEST, MOST_PUSHED, Path, Suspended, behind, path_to, region_in};
 use crate::machine::single::Single;
 use crate::owner::Owner;
 use crate::state::{Place, StateRef};
@@ -99,8 +99,7 @@ impl<T: Owner> Single<'_, T> {
                 if !is_inside {
                     return Err("it lies outside of the region in which it was requested".into());
                 }
-                let path = if around.is_empty() { path } else { path[around.len()..].into() };
-                Ok((0, branch(path, 0, around.len(), &Memory::new())?))
+                Ok((0, branch(behind(&path, around.len()), 0, around.len(), &Memory::new())?))
             }
             Request::Pop => {
                 let suspended = stack.last().ok_or("the stack is empty")?;
@@ -141,16 +140,14 @@ impl<T: Owner> Single<'_, T> {
             let count = regions_of(&self.seat.current, &path[shared..])?.len();
             self.seat.open(count);
             self.enter_region(path[shared].region());
-            (path, above, around) = (path[shared..].into(), above - shared, around + shared);
+            (path, above, around) = (behind(&path, shared), above - shared, around + shared);
         }
     }
 
     /// Returns the states that a start in `state` enters in this seat.
     pub(super) fn opening(&self, state: &StateRef<T>) -> Result<Branch<T>, Misuse> {
         let around = self.outer.as_ref().map_or(0, |outer| outer.path().len());
-        let mut path = descent(state)?;
-        path.drain(..around);
-        branch(path, 0, around, &Memory::new())
+        branch(behind(&descent(state)?, around), 0, around, &Memory::new())
     }
 }
 
@@ -184,10 +181,14 @@ pub(crate) fn branch<T: Owner>(
     around: usize,
     memory: &Memory<T>,
 ) -> Result<Branch<T>, Misuse> {
-    let Some(at) = path.iter().skip(kept).position(|state| state.has_regions()).map(|at| kept + at) else {
+    let mut at = kept;
+    while path.get(at).is_some_and(|state| !state.has_regions()) {
+        at += 1;
+    }
+    if at >= path.len() {
         return Ok(Branch::flat(path));
-    };
-    let inside: Path<T> = path[at + 1..].into();
+    }
+    let inside = behind(&path, at + 1);
     path.truncate(at + 1);
     let around = around + path.len();
     if around > DEEPEST {
@@ -199,8 +200,8 @@ pub(crate) fn branch<T: Owner>(
         let remembered = memory.iter().find(|(of, region, _)| of == composite && *region == nth);
         let path = match (inside.first(), remembered) {
             (Some(child), _) if child.region() == nth => inside.clone(),
-            (_, Some((.., last))) => below(descent(last)?, composite),
-            (_, None) => below(descent(initial)?, composite),
+            (_, Some((.., last))) => below(&descent(last)?, composite),
+            (_, None) => below(&descent(initial)?, composite),
         };
         regions.push(branch(path, 0, around, memory)?);
     }
@@ -208,10 +209,8 @@ pub(crate) fn branch<T: Owner>(
 }
 
 /// Returns the part of a path below a state on it.
-fn below<T: Owner>(mut path: Path<T>, composite: &StateRef<T>) -> Path<T> {
-    let around = path.iter().position(|state| state == composite).map_or(path.len(), |at| at + 1);
-    path.drain(..around);
-    path
+fn below<T: Owner>(path: &Path<T>, composite: &StateRef<T>) -> Path<T> {
+    behind(path, path.iter().position(|state| state == composite).map_or(path.len(), |at| at + 1))
 }
 
 /// Returns the initial states of the regions of a state. The error says which rule about regions the state breaks. `inside` is

@@ -59,9 +59,9 @@ impl<T: Owner> TimerList<T> {
         self.list.iter().enumerate().filter(|(_, timer)| !timer.is_gap())
     }
 
-    /// Returns the timers among the last 64 entries of the list, newest first.
-    pub(crate) fn newest(&self) -> impl Iterator<Item = &Timer<T>> {
-        self.list.iter().rev().take(64).filter(|timer| !timer.is_gap())
+    /// Returns the timers in the order in which they were set. There may be gaps.
+    pub(crate) fn entries(&self) -> &[Timer<T>] {
+        &self.list
     }
 
     /// Adds a timer at the end.
@@ -159,6 +159,24 @@ impl<T: Owner> TimerList<T> {
         nth.is_some()
     }
 
+    /// Takes out the timers behind the first `count` ones.
+    pub(crate) fn split_off(&mut self, count: usize) -> Timers<T> {
+        let mut behind = Timers::new();
+        if self.len() > count {
+            if self.index.is_some() {
+                self.compact();
+            }
+            for timer in &mut self.list[count..] {
+                behind.push(timer.take());
+            }
+            self.list.truncate(count);
+            if self.index.is_some() {
+                self.compact();
+            }
+        }
+        behind
+    }
+
     /// Takes out all timers, and keeps the memory of the list.
     pub(crate) fn drain(&mut self) -> impl Iterator<Item = Timer<T>> {
         self.index = None;
@@ -241,7 +259,7 @@ impl<T: Owner> Timer<T> {
         sent
     }
 
-    fn is_gap(&self) -> bool {
+    pub(crate) fn is_gap(&self) -> bool {
         matches!(&self.then, Then::Change(to) if to.is_none())
     }
 
