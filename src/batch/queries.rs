@@ -473,11 +473,7 @@ impl<T: Owner> Batch<T> {
     /// [`StateMachine::pending`](crate::StateMachine::pending).
     #[must_use]
     pub fn pending(&self, key: Key) -> Option<Vec<Pending<T>>> {
-        self.with_seat(key, |_, seat| {
-            let mut pending = Vec::new();
-            seat.each_pending(&mut |_, timer| pending.push(timer));
-            pending
-        })
+        self.with_seat(key, |_, seat| Tree::new(None, seat).pending())
     }
 
     /// Calls `act` with an owner and its seat, or a copy of its seat. `None` for a stale key.

@@ -9,6 +9,7 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 
 use super::quiet::Quiet;
 use super::seat::{Path, Rare, Seat};
+use super::waiting::Pending;
 use crate::boxed::RareBox;
 use crate::fsm::{Request, View};
 use crate::owner::Owner;
@@ -378,6 +379,13 @@ impl<'v, T: Owner> Tree<'v, T> {
     /// Calls `act` with each seat, outermost first, and with the seats of its regions. A seat may be without a state.
     pub(crate) fn each(&self, act: SeeSeat<'_, 'v, T>) {
         self.visit(self.root(), 0, act);
+    }
+
+    /// Returns the running timers of all seats.
+    pub(crate) fn pending(&self) -> Vec<Pending<T>> {
+        let mut pending = Vec::new();
+        self.each(&mut |seat, _| seat.each_pending(&mut |_, timer| pending.push(timer)));
+        pending
     }
 
     /// Returns the seat of the machine itself.

@@ -423,9 +423,7 @@ impl<T: Owner> StateMachine<T> {
     /// the order in which they were set. The timers of suspended states are left out, because they are paused.
     #[must_use]
     pub fn pending(&self) -> Vec<Pending<T>> {
-        let mut pending = Vec::new();
-        self.tree().each(&mut |seat, _| seat.each_pending(&mut |_, timer| pending.push(timer)));
-        pending
+        self.tree().pending()
     }
 
     /// Returns what the machine is doing, in words: for tools and for the log. `now` is the time that [`Owner::now`]

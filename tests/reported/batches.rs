@@ -5,10 +5,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 #[cfg(feature = "parallel")]
 use demeanor::StateRef;
-use demeanor::{Batch, Fsm, FsmSlice, GameTime, Owner, State};
+use demeanor::{Batch, Fsm, FsmSlice, GameTime, Owner, Pending, State};
 
 use crate::captured_log::{log_lines, on_record};
 use crate::play::{EVERYWHERE, play};
+use crate::trace::places::{FIGHT, RUN};
 use crate::trace::{Actor, Place, Stage};
 
 static A: Place = Place::new("A");
@@ -371,4 +372,17 @@ fn owners_are_added_on_all_cores_to_a_state_whose_regions_panicked_when_it_was_f
         batch.update(&mut ());
         assert_eq!(batch.owners_in(&Hidden).len(), before + 2, "after {calls} calls");
     }
+}
+
+/// Rule 39: a batch left out the timers of the states in regions.
+#[test]
+fn a_batch_lists_the_timers_of_the_states_in_regions() {
+    let walking = || Stage::new(&FIGHT).when("Walk.enter", |_, fsm, _| fsm.change_state_after(5.0, &RUN));
+    let mut stage = walking();
+    stage.start();
+    let mut batch = Batch::new();
+    let key = batch.spawn(walking().actor, &FIGHT, &mut GameTime::new());
+    let timers = |timers: Vec<Pending<Actor>>| timers.iter().map(ToString::to_string).collect::<Vec<_>>();
+    assert_eq!(timers(stage.machine.pending()), ["change to Run"]);
+    assert_eq!(timers(batch.pending(key).expect("the key is not stale")), ["change to Run"]);
 }
