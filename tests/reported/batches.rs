@@ -386,3 +386,26 @@ fn a_batch_lists_the_timers_of_the_states_in_regions() {
     assert_eq!(timers(stage.machine.pending()), ["change to Run"]);
     assert_eq!(timers(batch.pending(key).expect("the key is not stale")), ["change to Run"]);
 }
+
+/// Rules 17 and 32: after a change within the call into a state with regions, the rest of a callback in a batch did not see the
+/// states in the regions.
+#[test]
+fn a_callback_in_a_batch_sees_the_regions_that_it_has_opened_within_the_call() {
+    let look = |actor: &mut Actor, fsm: &mut Fsm<'_, Actor>| {
+        let active: Vec<_> = fsm.active_states().map(ToString::to_string).collect();
+        let inside: Vec<_> = fsm.regions(&FIGHT).map(ToString::to_string).collect();
+        actor.note(format!("{active:?} {inside:?}"));
+    };
+    let fighting = || {
+        Stage::new(&A).when("A.update", move |actor, fsm, time| {
+            fsm.change_state_now(actor, &FIGHT, time);
+            look(actor, fsm);
+        })
+    };
+    let mut batch = Batch::new();
+    let key = batch.insert(fighting().actor, &A);
+    batch.update(&mut GameTime::new());
+    let trace = batch[key].take_trace();
+    assert_eq!(trace.last().map(String::as_str), Some(r#"["Fight", "Walk", "Ready"] ["Walk", "Ready"]"#));
+    assert_eq!(fighting().update(), trace);
+}

@@ -15,6 +15,7 @@ use crate::batch::wait::timers::MOST_NUMBERS;
 use crate::batch::wait::waiter::Until;
 use crate::change::End;
 use crate::fsm::{Entries, Machines, Order, Request, View, time_or_zero};
+use crate::machine::regions::Tree;
 use crate::machine::seat::Rare;
 use crate::machine::settings::Settings;
 use crate::machine::single::Single;
@@ -408,6 +409,14 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, '_, T> {
             },
             Phase::AfterUpdate(Some(entering)) => View { target: nowhere, ..entering.view(slot, from) },
             Phase::AfterUpdate(None) => self.rows.view(slot, nowhere),
+        }
+    }
+
+    fn tree(&self, nth: usize) -> Option<Tree<'_, T>> {
+        // Only a change within the call leads from a state of a chunk to one with regions.
+        match self.ledger.entry(self.slot(nth)?) {
+            LedgerEntry::Individual(Individual { is_loaded: true, seat, .. }) => Some(Tree::new(None, seat)),
+            _ => None,
         }
     }
 
