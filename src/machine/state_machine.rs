@@ -420,7 +420,8 @@ impl<T: Owner> StateMachine<T> {
     }
 
     /// Returns the running timers of the active states and of the machine, and the change that is requested for the next tick, in
-    /// the order in which they were set. The timers of suspended states are left out, because they are paused.
+    /// the order in which they were set. The timers of each [region](State::regions) come after those of the states around it. The
+    /// timers of suspended states are left out, because they are paused.
     #[must_use]
     pub fn pending(&self) -> Vec<Pending<T>> {
         self.tree().pending()

@@ -105,6 +105,15 @@ fn a_call_too_many_panics_at_once() {
     assert!(message.contains("called 2 times which is more than the expected 1"), "{message}");
 }
 
+#[test]
+fn an_expectation_that_does_not_say_what_the_callback_does_panics_at_the_call() {
+    let mut patrol = MockState::<Guard>::new();
+    let _ = patrol.expect_update();
+    let mut machine = StateMachine::new(Box::new(patrol));
+    let message = panic_of(move || update(&mut machine));
+    assert!(message.contains("Returning default values requires the \"nightly\" feature"), "{message}");
+}
+
 /// Creates two mocks that expect their calls in one order: `Patrol` is updated and exited, then `Chase` is entered.
 fn patrol_and_chase() -> (MockState<Guard>, MockState<Guard>) {
     let mut order = Sequence::new();
@@ -138,7 +147,7 @@ fn a_call_out_of_sequence_panics() {
         machine.change_state(&mut guard, Box::new(chase), &mut level);
     });
     assert!(message.contains("MockState::exit"), "{message}");
-    assert!(message.contains("sequence"), "{message}");
+    assert!(message.contains("Method sequence violation"), "{message}");
 }
 
 #[test]
