@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use super::{Arrow, Diagram, DiagramState, Region};
 use crate::change::Cause;
-use crate::journal::{Flow, Stays};
+use crate::journal::{End, Flow, Stays};
 use crate::shown::{listed, shown};
 
 /// How often an arrow was taken.
@@ -71,10 +71,12 @@ type ObservedWay = (Option<usize>, Option<usize>, Cause);
 /// The number of changes with the same way.
 #[derive(Clone, Copy, Default)]
 struct WayCounts {
-    /// The changes that were made and did not end early.
+    /// The changes that were made. These end early only if they stay in the target, a state with regions.
     made: u64,
     refused: u64,
     ended_early: u64,
+    /// The changes that ended early and are not in `made`.
+    unmade: u64,
 }
 
 /// The maximum number of names in the text of the error.
@@ -264,6 +266,9 @@ impl Diagram {
             for end in flow.ended() {
                 let counts = ways.entry((index(end.from), index(end.to), end.cause)).or_default();
                 add(&mut counts.ended_early, end.count);
+                if end.ended.end == End::Abandoned || end.to != Some(end.ended.state) {
+                    add(&mut counts.unmade, end.count);
+                }
             }
         }
         let mut unwritten = Vec::new();
@@ -294,8 +299,8 @@ impl Diagram {
 
     /// Counts changes and refusals for the exits that may have made the changes. Returns a new arrow if there is no such exit.
     fn note_way(&mut self, (from, to, cause): (usize, usize, Cause), counts: WayCounts) -> Option<Arrow> {
-        let WayCounts { made, refused, ended_early } = counts;
-        let taken = made.saturating_add(ended_early);
+        let WayCounts { made, refused, ended_early, unmade } = counts;
+        let taken = made.saturating_add(unmade);
         let exits = self.exits_between(from, to, cause);
         for exit in &exits {
             let seen = self.arrows[*exit].seen.get_or_insert_default();

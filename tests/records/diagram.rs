@@ -604,6 +604,29 @@ impl State<Hare> for Part {
     fn region(&self) -> usize {
         self.region
     }
+
+    /// A hungry hare opens no regions.
+    fn enter(&self, hare: &mut Hare, fsm: &mut Fsm<'_, Hare>, _: &mut Field) {
+        if hare.hungry {
+            fsm.stay();
+        }
+    }
+}
+
+/// Rules 32 and 38: the target that a change names is the state with regions, in which the change ends early.
+#[test]
+fn a_change_that_stays_in_the_state_with_regions_that_is_its_target_is_counted_once() {
+    let (mut field, mut machine) = (Field::default(), StateMachine::new(&REST));
+    machine.start(&mut Hare::default(), &mut field);
+    for hungry in [true, false] {
+        let mut hare = Hare { hungry, ..Hare::default() };
+        machine.change_state(&mut hare, &FIGHT, &mut field);
+        machine.change_state(&mut hare, &REST, &mut field);
+    }
+    let states = [&FIGHT, &WALK, &RUN, &AIM, &SHOOT, &REST].map(StateRef::from);
+    let diagram = Diagram::of_states::<Hare>(states).observe(&field.flow).unwrap();
+    let expected = ["not in the file: Fight -> Rest: 2×", "not in the file: Rest -> Fight: 2×, 1 of them ended early"];
+    assert_eq!(arrows(&diagram), expected);
 }
 
 #[test]
