@@ -358,7 +358,7 @@ impl<T: Owner> Single<'_, T> {
                 }
             }
             Err(Misuse { level, why }) => {
-                self.refused(request, owner, Misuse { level: *level, why });
+                self.refused(request, owner, Misuse { level: *level, why: why.clone() });
                 false
             }
         };

@@ -32,7 +32,7 @@ fn the_life_of_a_machine() {
         # a_machine_whose_initial_child_belongs_elsewhere_is_not_started (rules 1 and 6)
         in Lost
         start =>
-        log => WARN demeanor: Elsa: start refused in state Lost: the state that its `initial` returns has another parent
+        log => WARN demeanor: Elsa: start refused in state Lost: Stove, the `initial` state of Lost, has another parent
         view => Lost
 
         # a_second_start_is_refused_with_a_warning (rules 1 and 23)

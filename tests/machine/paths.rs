@@ -39,7 +39,7 @@ fn paths() {
         # an_initial_state_that_belongs_elsewhere_is_refused (rule 6)
         in A
         change Lost => not done
-        log => WARN demeanor: Elsa: change to Lost refused in state A: the state that its `initial` returns has another parent
+        log => WARN demeanor: Elsa: change to Lost refused in state A: Stove, the `initial` state of Lost, has another parent
         view => A
         ",
     );

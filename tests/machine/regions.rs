@@ -77,10 +77,10 @@ fn regions_are_opened_and_closed() {
         # mistakes_in_regions_are_refused_with_a_line_that_says_which (rule 32)
         in A
         change Both; change Stray; change Mixed; change Beyond => not done; not done; not done; not done
-        log => WARN demeanor: Elsa: change to Both refused in state A: a state on its path has both an `initial` state and `regions`
-            WARN demeanor: Elsa: change to Stray refused in state A: a state that its `regions` returns has another parent or another `region`
-            WARN demeanor: Elsa: change to Mixed refused in state A: a state that its `regions` returns has another parent or another `region`
-            WARN demeanor: Elsa: change to Beyond refused in state A: the `region` of a state on its path is none of its parent's regions
+        log => WARN demeanor: Elsa: change to Both refused in state A: Both has an `initial` state and `regions`
+            WARN demeanor: Elsa: change to Stray refused in state A: Walk, which begins region 0 of Stray, has another parent or another `region`
+            WARN demeanor: Elsa: change to Mixed refused in state A: OfMixed, which begins region 1 of Mixed, has another parent or another `region`
+            WARN demeanor: Elsa: change to Beyond refused in state A: the `region` of Beyond is 2, but Fight has 2 regions
         in Fight
         start; change Beyond => Fight.enter; Walk.enter; Ready.enter; not done
 

@@ -1,5 +1,8 @@
 //! Finds the path of states to which a request leads, or the reason why the request leads to none.
 
+use alloc::borrow::Cow;
+use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use log::Level;
@@ -15,20 +18,27 @@ use crate::state::{Place, StateRef};
 /// Why a request is not carried out, and at which level this is logged.
 pub(crate) struct Misuse {
     pub(super) level: Level,
-    pub(super) why: &'static str,
+    pub(super) why: Cow<'static, str>,
 }
 
 impl Misuse {
     /// Creates the error for an endless path of states (rule 6).
     pub(super) fn endless(why: &'static str) -> Self {
-        Self { level: Level::Error, why }
+        Self { level: Level::Error, why: why.into() }
     }
 }
 
 /// A misuse that is logged as a warning (rule 23).
 impl From<&'static str> for Misuse {
     fn from(why: &'static str) -> Self {
-        Self { level: Level::Warn, why }
+        Self { level: Level::Warn, why: why.into() }
+    }
+}
+
+/// A misuse that is logged as a warning, and names the states that cause it.
+impl From<String> for Misuse {
+    fn from(why: String) -> Self {
+        Self { level: Level::Warn, why: why.into() }
     }
 }
 
@@ -217,16 +227,16 @@ fn below<T: Owner>(path: &Path<T>, composite: &StateRef<T>) -> Path<T> {
 /// the path below the state.
 fn regions_of<T: Owner>(composite: &StateRef<T>, inside: &[StateRef<T>]) -> Result<Vec<StateRef<T>>, Misuse> {
     let regions = composite.regions();
-    let is_initial =
-        |(nth, state): (usize, &StateRef<T>)| state.parent().as_ref() == Some(composite) && state.region() == nth;
+    let is_initial = |nth, state: &StateRef<T>| state.parent().as_ref() == Some(composite) && state.region() == nth;
+    let stray = regions.iter().enumerate().find(|(nth, state)| !is_initial(*nth, state));
     let why = if composite.initial().is_some() {
-        "a state on its path has both an `initial` state and `regions`"
+        format!("{composite} has an `initial` state and `regions`")
     } else if regions.len() > MOST_REGIONS {
-        "a state on its path has more than 16 regions"
-    } else if !regions.iter().enumerate().all(is_initial) {
-        "a state that its `regions` returns has another parent or another `region`"
-    } else if inside.first().is_some_and(|child| child.region() >= regions.len()) {
-        "the `region` of a state on its path is none of its parent's regions"
+        format!("{composite} has more than 16 regions")
+    } else if let Some((nth, state)) = stray {
+        format!("{state}, which begins region {nth} of {composite}, has another parent or another `region`")
+    } else if let Some(child) = inside.first().filter(|child| child.region() >= regions.len()) {
+        format!("the `region` of {child} is {}, but {composite} has {} regions", child.region(), regions.len())
     } else {
         return Ok(regions);
     };
@@ -239,7 +249,7 @@ pub(crate) fn descent<T: Owner>(to: &StateRef<T>) -> Result<Path<T>, Misuse> {
     let mut innermost = to.clone();
     while let Some(child) = innermost.initial() {
         if child.parent().as_ref() != Some(&innermost) {
-            return Err("the state that its `initial` returns has another parent".into());
+            return Err(format!("{child}, the `initial` state of {innermost}, has another parent").into());
         }
         if path.len() > DEEPEST {
             return Err(Misuse::endless("its chain of `initial` states has no end"));

@@ -133,7 +133,9 @@ fn a_start_that_is_refused_is_logged_once_and_the_machine_updated() {
     assert_eq!(app.world().get::<Recruit>(entity).unwrap().0, 3);
     assert_eq!(
         lines_with("Recruit"),
-        ["WARN: Recruit: start refused in state Mistaken: the state that its `initial` returns has another parent"]
+        [
+            "WARN: Recruit: start refused in state Mistaken: Elsewhere, the `initial` state of Mistaken, has another parent"
+        ]
     );
 }
 
