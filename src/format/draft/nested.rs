@@ -118,16 +118,18 @@ impl<'i> DraftReader<'_, 'i> {
     /// Returns where the parent is named for a state in its table: in the same header or dotted key, if it is named there, and
     /// otherwise where its own name is written.
     fn named_before(&self, parent: &Key<'i>, states: &Key<'i>, name: &Key<'i>) -> Range<usize> {
-        let written = self.text.get(parent.span()).unwrap_or_default();
-        let before = self.text.get(..name.span().start).unwrap_or_default();
-        let line = before.rfind(['\n', '{']).map_or(0, |end| end + 1);
-        let is_dotted = |rest: &str| {
-            let keys: String = rest.chars().filter(|c| !c.is_whitespace()).collect();
-            keys == ".states." || keys == format!(".{}.", self.text.get(states.span()).unwrap_or_default())
-        };
-        let found = before[line..].rfind(written).map(|start| line + start);
-        let here = found.map(|start| start..start + written.len());
-        here.filter(|here| is_dotted(&before[here.end..])).unwrap_or(parent.span())
+        let written = |at| self.text.get(at).unwrap_or_default();
+        let before = written(0..name.span().start);
+        let cut = |text: &'i str, end: &str| Some(text.trim_end().strip_suffix(end)?.trim_end());
+        let dotted =
+            ["states", written(states.span())].into_iter().find_map(|of| cut(cut(cut(before, ".")?, of)?, "."));
+        let (of_parent, bare) = (written(parent.span()), &**parent.get_ref());
+        let names = [of_parent, bare, &format!("\"{bare}\""), &format!("'{bare}'")];
+        let here = dotted.and_then(|dotted| {
+            let start = names.iter().find_map(|name| Some(dotted.strip_suffix(*name)?.len()))?;
+            Some(start..dotted.len())
+        });
+        here.unwrap_or(parent.span())
     }
 }
 

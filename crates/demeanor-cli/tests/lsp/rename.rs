@@ -153,3 +153,16 @@ fn a_state_is_renamed_in_a_file_with_other_mistakes() {
     let expected = "initial = 'b'\n[states.b]\nexits = [{ to = 'b', after = 2 }, { to = 'nowhere' }]\nfinl = true\n";
     assert_eq!(renamed(file, "b"), Ok(expected.to_owned()));
 }
+
+#[test]
+fn a_parent_in_the_header_of_its_child_is_renamed_whatever_its_name() {
+    // `a` is also a letter of `states`, and one header has quotes that the other has not.
+    for (header, name) in [("a", "look"), ("\"a\"", "look"), ("a", "take aim")] {
+        let file = format!(
+            "initial = 'a'\n[states.{header}]\ninitial = 'b'\nexits = [{{ to = 'b', when = \"in(b)\", after = 3 }}]\n\
+             [states.'a.n']\nexits = [{{ to = '|a', after = 1 }}]\n[states.a.states.b]\nexits = [{{ to = 'n', after = 1 }}]\n"
+        );
+        let after = renamed(&file, name);
+        assert_eq!(after.as_deref().map(|after| after.matches(name).count()), Ok(5), "{header}: {after:?}");
+    }
+}
