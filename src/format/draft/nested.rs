@@ -20,8 +20,9 @@ struct WrittenState<'i> {
 }
 
 impl<'i> DraftReader<'_, 'i> {
-    /// Returns the states of a machine, in the order of the file, each without the states in its table.
-    pub(super) fn flat(&mut self, states: Table<'i>) -> Vec<(Key<'i>, SpannedValue<'i>)> {
+    /// Returns the states of a machine, in the order of the file, each without the states in its table. `is_like` says whether
+    /// the machine gets the states of another one, too.
+    pub(super) fn flat(&mut self, states: Table<'i>, is_like: bool) -> Vec<(Key<'i>, SpannedValue<'i>)> {
         let has_inner =
             |state: &SpannedValue<'_>| state.get_ref().as_table().is_some_and(|of| of.contains_key("states"));
         if !states.values().any(has_inner) {
@@ -38,7 +39,10 @@ impl<'i> DraftReader<'_, 'i> {
             self.add_inner(at, &mut all);
             at += 1;
         }
-        self.check_parents(&all);
+        // A parent without keys of its own may be a state of the other machine.
+        if !is_like {
+            self.check_parents(&all);
+        }
         let mut order: Vec<usize> = (0..all.len()).collect();
         order.sort_by_key(|at| all[*at].key.span().start);
         self.name(&mut all, &order, beside);

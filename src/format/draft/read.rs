@@ -209,14 +209,14 @@ impl<'i> DraftReader<'_, 'i> {
     /// Removes the states from the table of a machine, and returns them in the order of the file.
     fn states(&mut self, machine: &mut Table<'i>, of: &str, at: Range<usize>) -> Vec<(Key<'i>, SpannedValue<'i>)> {
         self.under_a_header(machine, of);
-        // A machine with `like` gets the states of the other machine.
-        if !machine.contains_key("like") {
+        let is_like = machine.contains_key("like");
+        if !is_like {
             self.given(machine, "states", of, at);
         }
         let Some((_, states)) = machine.remove("states") else { return Vec::new() };
         self.table(&states, "`states`");
         let TreeValue::Table(states) = states.into_inner() else { return Vec::new() };
-        self.flat(states)
+        self.flat(states, is_like)
     }
 
     /// Reads a machine without its states.
