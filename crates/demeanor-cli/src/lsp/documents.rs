@@ -7,7 +7,7 @@ use std::sync::Arc;
 use demeanor::definition::{Meaning, Mention, Outline, Survey};
 use lsp_types::{Location, TextDocumentContentChangeEvent, Url};
 
-use super::position::{Encoding, Text};
+use super::position::{self, Encoding, Text};
 use crate::workspace::{File, Workspace};
 
 /// The length, in bytes, from which reading takes so long that a user would notice it while typing.
@@ -47,17 +47,9 @@ impl Documents {
 
     pub(super) fn change(&mut self, file: &File, version: i32, changes: Vec<TextDocumentContentChangeEvent>) {
         let Some(document) = self.workspace.documents.get_mut(file) else { return };
-        for change in changes {
-            document.source = match change.range {
-                None => change.text.into(),
-                Some(range) => {
-                    let bytes = Text::new(Arc::clone(&document.source), self.encoding).bytes(range);
-                    let mut text = document.source.to_string();
-                    text.replace_range(bytes, &change.text);
-                    text.into()
-                }
-            };
-        }
+        let mut text = document.source.to_string();
+        position::change(&mut text, changes, self.encoding);
+        document.source = text.into();
         if let Some(opened) = self.opened.get_mut(file) {
             opened.version = version;
         }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use lsp_types::{Position, PositionEncodingKind};
+use lsp_types::{Position, PositionEncodingKind, TextDocumentContentChangeEvent};
 
 /// The largest distance between known places, in bytes.
 const STRIDE: usize = 4096;
@@ -67,20 +67,45 @@ impl Text {
         let position = |byte| self.lines.position(&self.text, byte);
         lsp_types::Range::new(position(bytes.start), position(bytes.end))
     }
+}
 
-    pub(super) fn bytes(&self, range: lsp_types::Range) -> Range<usize> {
-        let start = self.byte(range.start);
-        start..self.byte(range.end).max(start)
+/// Makes the changes of a text, in their order. The work does not grow with the text for each change that is near the one before.
+pub(super) fn change(text: &mut String, changes: Vec<TextDocumentContentChangeEvent>, encoding: Encoding) {
+    let mut lines = Lines::unread(encoding);
+    for TextDocumentContentChangeEvent { range, text: new, .. } in changes {
+        let Some(range) = range else {
+            *text = new;
+            lines = Lines::unread(encoding);
+            continue;
+        };
+        lines.read(text, range.end.max(range.start).line);
+        let start = lines.byte(text, range.start);
+        text.replace_range(start..lines.byte(text, range.end).max(start), &new);
+        // Only the places before the change stay known.
+        let before = lines.known.partition_point(|known| known.byte < start);
+        lines.known.truncate(before.max(1));
     }
 }
 
 impl Lines {
     fn new(text: &str, encoding: Encoding) -> Self {
-        let mut at = Known { byte: 0, line: 0, column: 0 };
-        let mut known = vec![at];
-        let mut last = 0;
-        let mut chars = text.chars().peekable();
-        while let Some(c) = chars.next() {
+        let mut lines = Self::unread(encoding);
+        lines.read(text, u32::MAX);
+        lines
+    }
+
+    fn unread(encoding: Encoding) -> Self {
+        Self { encoding, known: vec![Known { byte: 0, line: 0, column: 0 }] }
+    }
+
+    /// Adds the places behind the last known one, up to the end of a line.
+    fn read(&mut self, text: &str, line: u32) {
+        let Self { encoding, known } = self;
+        let Some(mut at) = known.last().copied() else { return };
+        let mut last = at.byte;
+        let mut chars = text.get(last..).unwrap_or_default().chars().peekable();
+        while at.line <= line {
+            let Some(c) = chars.next() else { return };
             at.byte += c.len_utf8();
             if ends_line(c, chars.peek().copied()) {
                 at.line = at.line.saturating_add(1);
@@ -94,7 +119,6 @@ impl Lines {
             last = at.byte;
             known.push(at);
         }
-        Self { encoding, known }
     }
 
     /// Returns the byte of a position. A position after the end of its line is the end of the line; a position after the text
@@ -146,9 +170,9 @@ fn ends_line(c: char, next: Option<char>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use lsp_types::Position;
+    use lsp_types::{Position, Range, TextDocumentContentChangeEvent};
 
-    use super::{Encoding, Lines, STRIDE};
+    use super::{Encoding, Lines, STRIDE, change};
 
     #[track_caller]
     fn assert_both(text: &str, encoding: Encoding, byte: usize, line: u32, column: u32) {
@@ -196,5 +220,34 @@ mod tests {
         for column in [0, 1, 2047, 2048, 2049, 5000, 12287, 12288] {
             assert_both(&text, Encoding::Utf16, 2 * column as usize, 0, column);
         }
+    }
+
+    #[test]
+    fn each_change_counts_lines_in_the_text_after_the_one_before() {
+        let mut text = String::from("a\rb\r\nc\nd");
+        let at = |line, from, to| Some(Range::new(Position::new(line, from), Position::new(line, to)));
+        let changes = [
+            (at(3, 0, 1), "D"),
+            // A line break of two characters is one.
+            (at(1, 0, 0), "\n"),
+            (at(1, 1, 1), "B\u{1f600}\n"),
+            (at(4, 0, 1), "E"),
+            (at(1, 3, 4), ""),
+            (at(3, 0, 1), "C"),
+        ];
+        let change_of =
+            |(range, new): (_, &str)| TextDocumentContentChangeEvent { range, range_length: None, text: new.into() };
+        change(&mut text, changes.map(change_of).into(), Encoding::Utf16);
+        assert_eq!(text, "a\r\nbB\n\r\nC\nE");
+    }
+
+    #[test]
+    fn a_text_is_read_only_up_to_the_line_of_a_change() {
+        let text = "ab\n".repeat(1000);
+        let mut lines = Lines::unread(Encoding::Utf16);
+        lines.read(&text, 2);
+        assert_eq!((lines.known.len(), lines.byte(&text, Position::new(2, 1))), (4, 7));
+        lines.read(&text, 2);
+        assert_eq!(lines.known.len(), 4);
     }
 }
