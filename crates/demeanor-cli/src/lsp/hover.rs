@@ -99,11 +99,9 @@ fn about(outline: &Outline, state: &StateOutline) -> String {
         text.push_str("\n\nexits:");
     }
     for exit in state.exits() {
-        let _ = write!(text, "\n1. to `{}`", outline.state(exit.target()).name());
-        let label = exit.label();
-        if !label.is_empty() {
-            let _ = write!(text, ": {}", label.replace('`', "'"));
-        }
+        let to = exit.leads().is_named().then(|| format!("to `{}`", outline.state(exit.target()).name()));
+        let label = Some(exit.label().replace('`', "'")).filter(|label| !label.is_empty());
+        let _ = write!(text, "\n1. {}", to.into_iter().chain(label).collect::<Vec<_>>().join(": "));
         if let Some(note) = exit.note() {
             let _ = write!(text, " ({})", note.replace('`', "'"));
         }

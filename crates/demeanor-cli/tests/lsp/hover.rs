@@ -113,3 +113,18 @@ fn nothing_is_said_where_nothing_stands() {
     assert_said("[states.ears]", "states", None);
     assert_said("after", "= '", None);
 }
+
+#[test]
+fn an_exit_that_names_no_state_leads_to_none() {
+    let mut editor = Editor::new();
+    let file = "initial = 'a'\n[states.|a]\nexits = [{ push = 'b', on = 'hit' }, { to = '$previous', after = 3 }]\n\
+                [states.b]\nexits = [{ pop = true, after = 1 }]\n";
+    let hover = |editor: &mut Editor, file: &str| {
+        editor.at("textDocument/hover", file).unwrap()["contents"]["value"].as_str().unwrap().to_owned()
+    };
+    let a = "state `a`\n- a machine begins in it\n\nexits:\n1. to `b`: push hit\n1. back after 3 s";
+    assert_eq!(hover(&mut editor, file), a);
+    let b = "state `b`\n\nexits:\n1. pop after 1 s";
+    assert_eq!(hover(&mut editor, &file.replace('|', "").replace("[states.b]", "[states.|b]")), b);
+    editor.close();
+}
