@@ -151,7 +151,7 @@ impl Writer<'_> {
             }
             Place::Actions => offers.extend(self.actions().into_iter().filter(|offer| !is_given(&offer.label))),
             Place::Set => offers.extend(self.settable().filter(|offer| !is_given(&offer.label))),
-            Place::Conditions | Place::Other => {}
+            Place::Conditions | Place::Regions | Place::Other => {}
         }
         offers
     }
@@ -189,7 +189,7 @@ impl Writer<'_> {
                 self.params(behavior.as_deref()).iter().any(|param| param.name == key && param.is_flag)
             }
             Place::Set => self.words.is_some_and(|words| words.values.get(key) == Some(&ValueKind::Flag)),
-            Place::Actions | Place::Conditions | Place::Other => false,
+            Place::Actions | Place::Conditions | Place::Regions | Place::Other => false,
         };
         let offers = ["true", "false"].into_iter().map(|word| Offer::new(word, CompletionItemKind::CONSTANT));
         offers.filter(|_| is_flag).collect()
@@ -202,7 +202,9 @@ impl Writer<'_> {
                 let back = Offer::new("$previous", CompletionItemKind::KEYWORD).says("Back to the previous state.");
                 self.states().into_iter().chain([back]).collect()
             }
-            (Place::Of(_), "initial" | "regions" | "parent" | "global" | "push" | "resume") => self.states(),
+            (Place::Of(_), "initial" | "regions" | "parent" | "global" | "push" | "resume") | (Place::Regions, _) => {
+                self.states()
+            }
             (Place::Of(Table::State), "region") => self.regions(),
             (Place::Of(Table::Machine), "like") => self.machines(),
             (Place::Of(Table::State), "machine") => self.machines().into_iter().chain(self.files("toml")).collect(),

@@ -18,6 +18,8 @@ pub(super) enum Place {
     Set,
     /// Conditions by name.
     Conditions,
+    /// Initial states by the names of their regions.
+    Regions,
     /// A table whose keys are names, or one that the format does not have.
     Other,
 }
@@ -56,6 +58,7 @@ impl<'c> Located<'c> {
             ["states", _, "enter_when"] | ["states", _, "exits", "when"] => Place::Of(Table::Script),
             ["states", _, "enter" | "exit"] | ["states", _, "exits", "do"] => Place::Actions,
             ["states", _, "exits", "set"] => Place::Set,
+            ["states", _, "regions"] => Place::Regions,
             ["states", _, "behavior" | "behaviour"] => {
                 Place::Params { behavior: cursor.value("name").map(str::to_owned), has_name: true }
             }

@@ -356,3 +356,10 @@ fn of_many_names_those_are_offered_that_begin_so() {
     assert_eq!(labels(list["items"].as_array().unwrap()), expected);
     editor.close();
 }
+
+#[test]
+fn the_initial_state_of_a_region_is_completed() {
+    let file = |value| format!("initial = 'a'\n[states.a]\nregions = {{ legs = {value} }}\n[states.b]\nparent = 'a'\n");
+    assert_eq!(taken(&file("'|'"), "b"), "regions = { legs = 'b' }");
+    assert_eq!(taken(&file("|"), "b"), "regions = { legs = \"b\" }");
+}
