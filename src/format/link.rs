@@ -100,6 +100,7 @@ impl<'a, 'i> Linker<'a, 'i> {
                 Mistake::error("link", initial.span.clone(), "a state that runs a machine begins where that begins")
                     .label(format!("{what} beside a machine"))
                     .help(format!("remove `{key}`, or remove `machine`"))
+                    .origin(Origin::Unread)
                     .report(findings);
                 continue;
             }
@@ -111,9 +112,11 @@ impl<'a, 'i> Linker<'a, 'i> {
                 Ok(_) => {
                     self.left = 0;
                     let message = format!("links lead to more than {MOST_LINKED} states");
-                    findings.add(Mistake::error("too-many-states", link.span, message).label("linked here"));
+                    let mistake = Mistake::error("too-many-states", link.span, message).label("linked here");
+                    findings.add(mistake.origin(Origin::Unread));
                 }
-                Err(mistake) => findings.add(*mistake),
+                // The states of the machine are missing here.
+                Err(mistake) => findings.add(mistake.origin(Origin::Unread)),
             }
         }
         draft
@@ -132,7 +135,7 @@ impl<'a, 'i> Linker<'a, 'i> {
                 let known = at.machines.iter().filter_map(|machine| machine.name.as_ref());
                 let nearest = findings.nearest(&link.text, known.map(|name| name.text.as_str()));
                 let help = "name a machine of this file, or a file: `machine = \"patrol.fsm.toml\"`";
-                return unknown_machine(link).help(help).meant(nearest).origin(Origin::Own).refuse();
+                return unknown_machine(link).help(help).meant(nearest).refuse();
             };
             may_run(&label(at.file, at.machines[which].name.as_ref()), trail, link)?;
             return Ok(self.whole(&At { which, trail, ..*at }, findings));

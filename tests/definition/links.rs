@@ -140,6 +140,23 @@ fn what_is_wrong_with_a_linked_file_is_said_at_the_link() {
     assert_eq!(wrong(&folder), [":4:11: error: `below/round.fsm.toml` cannot be linked: it is not a file"]);
 }
 
+#[test]
+fn states_that_are_missing_because_of_a_mistake_in_a_link_are_not_reported() {
+    let folder = folder("only_the_link");
+    fs::write(folder.join("below/round.fsm.toml"), "initial = 'walk'\n[states.walk]\nfinal = 1\n").unwrap();
+    for state in
+        ["machine = 'below/round.fsm.toml'", "machine = 'rund'", "machine = 'below/round.fsm.toml'\ninitial = 'b'"]
+    {
+        let main = format!(
+            "initial = 'a'\n[states.a]\n{state}\nexits = [{{ to = 'b', on = 'done' }}]\n\
+             [states.b]\nexits = [{{ to = 'a.walk', after = 1, when = 'not in(walk)' }}]\n"
+        );
+        fs::write(folder.join("main.toml"), main).unwrap();
+        let all = wrong(&folder);
+        assert!(all.len() == 1 && !all[0].contains("unknown state"), "{all:?}");
+    }
+}
+
 /// Each machine runs the next one twice.
 #[test]
 fn links_that_double_again_and_again_are_refused() {
