@@ -598,9 +598,11 @@ impl<'i> DraftReader<'_, 'i> {
         span: Range<usize>,
     ) -> Option<&'t SpannedValue<'v>> {
         let value = table.get(key);
-        // A misspelled key has already been reported as unknown.
-        let is_meant =
-            |name: &str| other_words(name).any(|other| other == key) || self.findings.nearest(name, [key]).is_some();
+        // A misspelled key has already been reported as unknown. The key `do` of an exit is similar to `to`, but known.
+        let is_meant = |name: &str| {
+            let is_similar = || self.findings.nearest(name, [key]).is_some();
+            !EXIT_KEYS.contains(&name) && (other_words(name).any(|other| other == key) || is_similar())
+        };
         if value.is_none() && !table.keys().any(|name| is_meant(name.get_ref())) {
             self.findings.add(missing_key(key, of, span));
         }
