@@ -92,9 +92,14 @@ impl<'i> DraftReader<'_, 'i> {
                     self.defined.constants.insert(name.text.clone(), number.unwrap_or(0.0));
                 } else {
                     let expr = match self.condition(value, "a condition").as_deref() {
-                        Some(When::Expr { expr, .. }) => expr.clone(),
-                        _ => Expr::Bool(false),
+                        Some(When::Expr { expr, .. }) => Some(expr.clone()),
+                        Some(When::Script(script)) => {
+                            let help = format!("write it where it is asked: `when = {{ script = \"{script}\" }}`");
+                            self.mistyped(value, "a condition with a name", "a text", Some(help))
+                        }
+                        None => None,
                     };
+                    let expr = expr.unwrap_or(Expr::Bool(false));
                     let tests = expr.tests().count();
                     self.defined.conditions.insert(name.text.clone(), (expr, tests));
                 }
