@@ -349,7 +349,10 @@ impl<T: Owner> Builder<'_, T> {
         Content {
             has_script: state.script.is_some(),
             asks_scripts: state.exits.iter().any(is_script),
-            ignores: state.ignores().filter_map(|message| self.vocabulary.message_of(message)).collect(),
+            ignores: {
+                let kind = |message: &str| Some((message.to_owned(), self.vocabulary.message_of(message)?));
+                state.ignores().filter_map(kind).collect()
+            },
             is_final: state.is_final,
             ends: state.ends.map(|of| self.states[of.index()].index),
             has_update: made.as_ref().is_some_and(|behaviour| !behaviour.is_passive()),

@@ -421,7 +421,7 @@ impl<T: Owner> State<T> for DefinedState<T> {
             let decider = Decider { message: Some(message), choice, ..Decider::new(self, at.graph) };
             let exits = waiting.map(|waiting| &waiting.exit);
             let is_taken = self.decide(&decider, exits, Used::default(), owner, fsm, cx);
-            is_taken || is_handled || content.ignores.iter().any(|ignored| ignored(message))
+            is_taken || is_handled || content.ignores.iter().any(|(_, is)| is(message))
         })
     }
 

@@ -419,7 +419,7 @@ impl<'e, T: Owner> Explainer<'e, '_, '_, T> {
         }
     }
 
-    /// Reports the exits of a state that wait for a message. Adds the messages that the state handles to `taken`.
+    /// Reports the exits of a state that wait for a message. Adds the messages that the state handles, or ignores, to `taken`.
     fn messages_of(&mut self, state: &StateRef<T>, message: Option<&T::Message>, taken: &mut HashSet<&'e str>) {
         let Some((decider, content)) = self.decider(state) else { return };
         let decider = Decider { message, ..decider };
@@ -430,10 +430,14 @@ impl<'e, T: Owner> Explainer<'e, '_, '_, T> {
             let same = content.message_exits.iter().filter(|same| same.on == *on).map(|same| &same.exit);
             let together = if decider.choice.is_some() { same.collect() } else { vec![exit] };
             let is_tried = decider.choice.is_none() || seen.insert(on);
-            if is_tried && self.exits(&decider, together, Some(on), taken.contains(&**on)) {
+            // One message may be of several kinds.
+            let is_handled = if message.is_some() { !taken.is_empty() } else { taken.contains(&**on) };
+            if is_tried && self.exits(&decider, together, Some(on), is_handled) {
                 taken.insert(on);
             }
         }
+        let ignores = content.ignores.iter().filter(|(_, is)| message.is_none_or(|message| is(message)));
+        taken.extend(ignores.map(|(ignored, _)| &**ignored));
     }
 
     /// Returns the decider of a state, and the content of the state. `None` if the state is not in the file.

@@ -149,8 +149,8 @@ pub(crate) struct Content<T: Owner> {
     /// Whether some exits have a waiting time that is determined when an owner enters the state: see [`KeptTime`].
     pub(crate) keeps: bool,
     pub(crate) message_exits: Vec<MessageExit<T>>,
-    /// The messages that the state handles by doing nothing.
-    pub(crate) ignores: Vec<MessageKind<T>>,
+    /// The messages that the state handles by doing nothing, by their names in the file.
+    pub(crate) ignores: Vec<(String, MessageKind<T>)>,
     pub(crate) has_script: bool,
     /// Whether some exits have a script as their condition.
     pub(crate) asks_scripts: bool,
