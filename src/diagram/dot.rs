@@ -191,7 +191,8 @@ fn leaf(diagram: &Diagram, mut id: usize) -> String {
     format!("s{id}")
 }
 
+/// Returns a label. In Graphviz, `&` may begin the name of a character.
 fn quoted(lines: &[String]) -> String {
-    let line = |line: &String| escaped(line).replace('\\', "\\\\").replace('"', "\\\"");
+    let line = |line: &String| escaped(line).replace('&', "&amp;").replace('\\', "\\\\").replace('"', "\\\"");
     format!("\"{}\"", lines.iter().map(line).collect::<Vec<_>>().join("\\n"))
 }

@@ -699,3 +699,10 @@ fn exits_of_states_in_regions_are_counted_wherever_they_lead() {
     let unwritten = diagram.arrows().filter(|arrow| arrow.is_unwritten()).count();
     assert_eq!(unwritten, 0, "each change is one of an exit: {:?}", arrows(&diagram));
 }
+
+#[test]
+fn a_name_that_is_a_character_of_html_is_drawn_as_it_is_written() {
+    let file = "initial = '&lt;'\nstates.'&lt;'.final = true\n";
+    let diagram = Outline::parse("guard.toml", file, None).unwrap().diagram();
+    assert!(diagram.to_dot().contains("s0 [label = \"&amp;lt;\""), "{}", diagram.to_dot());
+}
