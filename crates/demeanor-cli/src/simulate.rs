@@ -74,7 +74,8 @@ fn setting(text: &str) -> Result<(String, Setting), String> {
 
 fn sending(text: &str) -> Result<(Told, f64), String> {
     let (message, time) = text.rsplit_once('@').unwrap_or((text, "0"));
-    Ok((Told::parse(message)?, time.parse().map_err(|_| format!("the time `{time}` is not a number"))?))
+    let seconds = time.parse().ok().filter(|time: &f64| time.is_finite());
+    Ok((Told::parse(message)?, seconds.ok_or_else(|| format!("the time `{time}` is not a number"))?))
 }
 
 pub(crate) fn run(run: &Run, words: Option<Words>) -> Outcome {

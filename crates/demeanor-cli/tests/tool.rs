@@ -635,3 +635,11 @@ fn the_schema_is_json() {
     assert_eq!(code, 0);
     assert!(told.starts_with('{') && told.contains("enter_when"));
 }
+
+#[test]
+fn a_message_at_no_time_and_a_machine_that_has_no_name_are_refused() {
+    let (code, _, complained) = demeanor(&["run", "guard.toml", "--send", "took_damage@nan"]);
+    assert!(code == 2 && complained.contains("the time `nan` is not a number"), "{complained}");
+    let (code, _, complained) = demeanor(&["run", "guard.toml", "--machine", "imp"]);
+    assert_eq!((code, &*complained), (2, "error: guard.toml: there is no machine `imp`; its machine has no name\n"));
+}
