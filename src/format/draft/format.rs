@@ -270,7 +270,7 @@ enum Actions {
     /// One action.
     One(Action),
     /// Several actions, which run in this order.
-    Several(Vec<Action>),
+    Several(#[schemars(length(min = 1))] Vec<Action>),
 }
 
 /// An action.
@@ -298,9 +298,9 @@ enum NewValue {
 #[schemars(untagged)]
 enum Messages {
     /// One message.
-    One(String),
+    One(#[schemars(length(min = 1))] String),
     /// Several messages, any of which counts.
-    Several(Vec<String>),
+    Several(#[schemars(length(min = 1))] Vec<String>),
 }
 
 /// A number, or a calculation.
