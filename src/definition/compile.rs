@@ -196,7 +196,7 @@ impl<T: Owner> Compiler<'_, T> {
     }
 }
 
-/// Whether one side of a comparison is a number that the file contains.
+/// Returns whether one side of a comparison is a number that is written in the file.
 fn is_literal(side: &Operand) -> bool {
     matches!(side, Operand::Atom(Atom::Number(_)))
 }

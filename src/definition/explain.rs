@@ -399,7 +399,7 @@ impl<'e, T: Owner> Explainer<'e, '_, '_, T> {
     /// Reports the exits that wait for a message, or only the exits that wait for `message` if it is given.
     fn messages(&mut self, message: Option<&T::Message>) {
         let fsm = self.fsm;
-        // The last state and its ancestors, each with the messages that have been handled inside it.
+        // The state that was visited last and its ancestors, each with the messages that have been handled inside it.
         let mut around: Vec<(&StateRef<T>, HashSet<&str>)> = Vec::new();
         let mut states = fsm.active_states();
         let mut handled = HashSet::new();
@@ -473,7 +473,7 @@ impl<'e, T: Owner> Explainer<'e, '_, '_, T> {
         is_taken
     }
 
-    /// Returns the state that decides.
+    /// Returns the state whose decision this is.
     fn state_of(&self, decider: &Decider<'_, T>) -> StateRef<T> {
         self.graph.state(decider.state.fixed.index, &decider.state.shared)
     }

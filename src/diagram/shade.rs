@@ -30,12 +30,14 @@ const DARKEST: Color = Color { red: 0x14, green: 0x3d, blue: 0x66 };
 const DARK_TEXT: Color = Color { red: 0x1d, green: 0x27, blue: 0x33 };
 const LIGHT_TEXT: Color = Color { red: 0xff, green: 0xff, blue: 0xff };
 
-/// The colors of observed arrows: the first for arrows that the file defines, the second for all others.
+/// The color of observed arrows that the file defines.
 pub(super) const WRITTEN: Color = Color { red: 0x7a, green: 0x8b, blue: 0x9c };
+/// The color of all other observed arrows.
 pub(super) const UNWRITTEN: Color = Color { red: 0xb3, green: 0x63, blue: 0x1b };
 
-/// The width of the thinnest arrow, and how much wider the widest arrow is, in points.
+/// The width of the thinnest arrow, in points.
 const THINNEST: f64 = 1.2;
+/// How much wider the widest arrow is, in points.
 const WIDER: f64 = 6.8;
 
 impl fmt::Display for Color {

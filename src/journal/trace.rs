@@ -13,9 +13,9 @@ use crate::state::StateRef;
 
 /// A [`Journal`] as a trace in Chrome's format, which [Perfetto](https://ui.perfetto.dev) can open, too.
 ///
-/// Each owner has its own track. The tracks have the order in which their owners first appear in the journal. A state is a
-/// slice on the track, from when it was entered until it was left. The ancestors of a state are slices around it, if they are
-/// [known](Self::with_states). A refusal is an instant.
+/// Each owner has its own track, and a further track for each [region](crate::State::regions) with entries of its own. The tracks
+/// have the order of their first entries in the journal. A state is a slice on the track, from when it was entered until it was
+/// left. The ancestors of a state are slices around it, if they are [known](Self::with_states). A refusal is an instant.
 ///
 /// A journal contains only changes, made or refused. So an owner without an entry has no track, and messages are not in the
 /// trace. A journal does not record `stop` and `start`. If a stop and a start have led an owner to another state, the trace
@@ -188,11 +188,11 @@ impl<'j, K: Copy + Eq + Hash> Trace<'j, K> {
         around[outside..].iter().map(String::as_str).chain([state]).collect()
     }
 
-    /// Finds the owners, and the states that owners have entered without an entry in the journal.
+    /// Finds the tracks, and the states that owners have entered without an entry in the journal.
     fn tracks(&self) -> Tracks<'j, K> {
         let mut numbers: HashMap<TrackKey<'_, K>, usize> = HashMap::new();
         let mut inside: HashMap<K, Vec<(&str, usize)>> = HashMap::new();
-        // The state that each owner is in, and since when.
+        // By the number of the track.
         let mut now_in: Vec<TracedOwner<'_>> = Vec::new();
         let mut begins = Vec::new();
         let mut clock = TraceClock::default();
@@ -306,7 +306,7 @@ struct Begin<'j> {
     within: Option<&'j str>,
 }
 
-/// The state that an owner is in, since when (in microseconds), and after how many entries.
+/// The state that a track is in, since when (in microseconds), and after how many entries.
 struct TracedOwner<'j> {
     state: Option<&'j str>,
     since: i64,

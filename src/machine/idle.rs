@@ -29,7 +29,7 @@ impl Idle {
         self.seen.is_nan() && self.quiet.states == 0
     }
 
-    /// Returns whether a tick has nothing to do in a machine whose current state is `current`.
+    /// Returns whether a tick has nothing to do in a machine whose current state is `current`. If so, records the tick's time.
     #[inline]
     pub(crate) fn lasts<T: Owner>(&mut self, current: &StateRef<T>, now: impl FnOnce() -> f64) -> bool {
         if self.seen.is_nan() {
@@ -49,7 +49,7 @@ impl Idle {
         if self.quiet.states == 0 { Quiet::NONE } else { self.quiet.at(now()) }
     }
 
-    /// Returns what is known about the next ticks, after a tick in which the states have declared `quiet`.
+    /// Returns the value for the next ticks, after a tick in which the states have declared `quiet`.
     #[inline]
     pub(crate) fn after<T: Owner>(seat: &Seat<T>, quiet: Quiet, now: impl FnOnce() -> f64) -> Self {
         if seat.has_open_regions() {

@@ -170,7 +170,7 @@ impl<T: Owner> Outer<T> {
     }
 }
 
-/// Iterates over a seat's `Outer` and those around it, from the innermost to the outermost.
+/// Iterates over the seats around a seat, from the innermost to the outermost.
 fn outward<T: Owner>(innermost: Option<&Outer<T>>) -> impl Iterator<Item = &Outer<T>> {
     core::iter::successors(innermost, |outer| outer.around.as_deref())
 }
@@ -192,7 +192,7 @@ impl<'v, T: Owner> Around<'v, T> {
         seats.split_last().map(|(seat, further)| Self { seat, outer: None, further })
     }
 
-    /// Returns the seats, innermost first.
+    /// Calls `act` with each seat, innermost first.
     fn each_outward(&self, act: &mut dyn FnMut(&'v Seat<T>)) {
         act(self.seat);
         for outer in outward(self.outer) {
@@ -339,7 +339,7 @@ impl<T: Owner> Seat<T> {
         }
     }
 
-    /// Makes room for the states of `count` regions, unless they are open. Returns their stamp.
+    /// Opens `count` regions, with empty seats, unless regions are open. Returns the stamp of the open regions.
     pub(crate) fn open(&mut self, count: usize) -> usize {
         self.rare_mut().regions.get_or_insert_with(|| Box::new(Regions::new(count))).stamp
     }

@@ -77,7 +77,7 @@ pub(crate) struct Rare<T: Owner> {
 pub(crate) struct Footprint<T: Owner> {
     /// How many changes and messages to oneself the callback had led to, this one included.
     pub(crate) count: u32,
-    /// What was done; `state` is the rest of the sentence.
+    /// The words before the name of `state`: `change to` or `message in state`.
     pub(crate) deed: &'static str,
     /// `StateRef::NONE` for no state.
     pub(crate) state: StateRef<T>,
@@ -258,8 +258,8 @@ impl<T: Owner> Seat<T> {
         lone(state.filter(|_| self.goes_on(now)))
     }
 
-    /// Returns whether the machine is asleep and stays so at `now`, in seconds, unless it has open regions. If the clock stands
-    /// still, returns `false`, as [`goes_on`](Self::goes_on) does.
+    /// Returns whether a machine without open regions is asleep and stays so at `now`, in seconds. If the clock stands still,
+    /// returns `false`, as [`goes_on`](Self::goes_on) does.
     #[inline]
     fn sleeps_on(&mut self, now: f64) -> bool {
         let Some(Rare { waiting, .. }) = self.rare.as_deref_mut() else { return false };

@@ -1086,7 +1086,8 @@ fn tick_any<T: Owner>(
     }
 }
 
-/// Runs one tick that may have something to do, without open regions.
+/// Runs one tick that may have something to do: if the innermost state is a delegate and there is no global state, by the function
+/// of the delegate, and otherwise in full.
 #[inline]
 fn tick_some<T: Owner>(
     machine: &mut StateMachine<T>,
@@ -1104,8 +1105,8 @@ fn tick_some<T: Owner>(
 pub(crate) type Tick<T> =
     fn(&mut StateMachine<T>, Option<&mut dyn Observer<T>>, &mut T, &mut <T as Owner>::Context<'_>) -> (bool, bool);
 
-/// Runs one tick of a machine whose innermost state is a [`Delegate`](crate::state::Delegate), without a global state and open
-/// regions. Only a delegate leads here, so that this is not compiled for types of owners that have none.
+/// Runs one tick of a machine without a global state whose innermost state is a [`Delegate`](crate::state::Delegate). Only
+/// delegates refer to this function, so that it is not compiled for types of owners without delegates.
 #[cfg_attr(not(feature = "definition"), expect(dead_code, reason = "only states from files are delegates"))]
 pub(crate) fn tick_delegating<T: Owner>(
     machine: &mut StateMachine<T>,
@@ -1136,8 +1137,7 @@ fn tick_with_regions<T: Owner>(
     finish(single)
 }
 
-/// Runs one tick of a machine that stores settings or what is known about its next tick. If the tick has nothing to do, only ends
-/// the tick.
+/// Runs one tick of a machine that stores settings or an [`Idle`]. If the states have nothing to do, only ends the tick.
 #[inline(never)]
 fn tick_beside<T: Owner>(
     machine: &mut StateMachine<T>,
@@ -1155,7 +1155,8 @@ fn tick_beside<T: Owner>(
     tick_some(machine, observer, owner, cx)
 }
 
-/// Runs one tick of a machine whose only state is a delegate. First, the state only decides: usually to stay, and this is all.
+/// Runs one tick of a machine whose only state is a delegate. First, the state only decides. If it decides to stay, as it usually
+/// does, the tick ends.
 #[inline(never)]
 fn tick_delegate<T: Owner>(
     machine: &mut StateMachine<T>,
@@ -1176,7 +1177,7 @@ fn tick_delegate<T: Owner>(
     }
 }
 
-/// Does what [`tick_delegate`] does, for nested states. If all of them stay, what is known about the next tick stays true.
+/// Does what [`tick_delegate`] does, for nested states. If all of them stay, the machine keeps its [`Idle`].
 #[inline(never)]
 fn tick_delegates<T: Owner>(
     machine: &mut StateMachine<T>,
@@ -1203,8 +1204,8 @@ fn tick_delegates<T: Owner>(
     finish(single)
 }
 
-/// Runs the rest of a tick in which the states outside of a depth have decided to stay, and the state at this depth has decided
-/// what is given. If that is `None`, this state is updated.
+/// Runs the rest of a tick in which the states outside of `depth` have decided to stay. `decided` is the decision of the state at
+/// `depth`. If it is `None`, this state is updated.
 #[inline(never)]
 fn tick_from<T: Owner>(
     machine: &mut StateMachine<T>,
@@ -1222,7 +1223,7 @@ fn tick_from<T: Owner>(
     })
 }
 
-/// Runs one tick that may have something to do.
+/// Runs one tick in full.
 #[inline(never)]
 fn tick_all<T: Owner>(
     machine: &mut StateMachine<T>,
@@ -1244,7 +1245,7 @@ fn tick_all<T: Owner>(
     })
 }
 
-/// Runs a tick, and stores what is known about the next one. Before this call, nothing is known about it.
+/// Runs a tick, and stores the [`Idle`] for the next tick. [`Beside::end_idle`] must have been called before.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "a call would be a tenth of what a tick takes")]
 fn tick_with<T: Owner>(
@@ -1275,7 +1276,7 @@ fn finish<T: Owner>(single: Single<'_, T>) -> (bool, bool) {
     outcome
 }
 
-/// The settings, and what is known about the next tick. For a machine with neither, like most machines, this is one word.
+/// The settings and the [`Idle`] of a machine, in a box. Most machines have neither, and no box.
 struct Beside<T: Owner>(Option<Box<BesideSeat<T>>>);
 
 struct BesideSeat<T: Owner> {
@@ -1298,7 +1299,7 @@ impl<T: Owner> Beside<T> {
         self.own_settings().unwrap_or(Settings::DEFAULTS)
     }
 
-    /// Returns the settings; `None` if they are the default and nothing is known about the next tick.
+    /// Returns the stored settings; `None` if there is no box, so that the default settings apply.
     #[inline]
     fn own_settings(&self) -> Option<&Settings<T>> {
         self.0.as_ref().map(|kept| &kept.settings)
@@ -1308,7 +1309,7 @@ impl<T: Owner> Beside<T> {
         &mut self.kept().settings
     }
 
-    /// Returns whether a tick has nothing to do in a machine whose current state is `current`.
+    /// Returns whether a tick has nothing to do in a machine whose current state is `current`. If so, records the tick's time.
     #[inline]
     fn is_idle(&mut self, current: &StateRef<T>, now: impl FnOnce() -> f64) -> bool {
         self.0.as_mut().is_some_and(|kept| kept.settings.global.is_none() && kept.idle.lasts(current, now))
@@ -1320,7 +1321,7 @@ impl<T: Owner> Beside<T> {
         self.0.as_ref().map_or(Quiet::NONE, |kept| kept.idle.quiet(now))
     }
 
-    /// Forgets what is known about the next tick, so that it is run in full. Returns what was known.
+    /// Removes and returns the [`Idle`], so that the next tick is run in full.
     #[inline]
     fn end_idle(&mut self) -> Idle {
         match &mut self.0 {
@@ -1329,7 +1330,7 @@ impl<T: Owner> Beside<T> {
         }
     }
 
-    /// Stores what is known about the next tick. Before this call, nothing is known about it.
+    /// Stores the [`Idle`] for the next tick. [`end_idle`](Self::end_idle) must have been called before.
     #[inline]
     fn be_idle(&mut self, idle: Idle) {
         if !idle.is_not() {

@@ -86,7 +86,7 @@ impl<T: Owner> Single<'_, T> {
         result
     }
 
-    /// Moves to the seat of the machine itself. Returns the region in whose seat the machine worked.
+    /// Moves to the seat of the machine itself. Returns the region on whose seat `Single` has worked.
     fn move_outside(&mut self) -> RegionPath {
         let region = self.region_path();
         self.move_to(&[]);
@@ -186,7 +186,7 @@ impl<T: Owner> Single<'_, T> {
         self.seat.place_path(behind(&path, around.min(path.len())));
     }
 
-    /// Returns the region on whose seat the machine works.
+    /// Returns the region on whose seat `Single` works.
     pub(super) fn region_id(&self) -> Option<RegionId> {
         self.outer.as_ref().map(|outer| outer.id)
     }
@@ -316,8 +316,8 @@ impl<'s, 'a, T: Owner> Visit<'s, 'a, T> {
         self.single.seat.rare.as_mut()?.regions.as_mut()?.list.get_mut(self.nth)
     }
 
-    /// Carries out a change to a flat state beside the region's only active state, if nothing else matters to the change (see
-    /// [`is_alone`](Single::is_alone)). Returns whether the change was made; `None` if it is not such a change.
+    /// Carries out a change from the region's only active state to a flat state beside it, if nothing else matters to the change
+    /// (see [`is_alone`](Single::is_alone)). Returns whether the change was made; `None` for all other changes.
     #[inline(never)]
     pub(super) fn change_beside(
         &mut self,

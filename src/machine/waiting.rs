@@ -175,8 +175,8 @@ impl Note {
 }
 
 impl<T: Owner> Then<T> {
-    /// Creates the action of a timer that sends a message every so many seconds. Negative seconds and NaN count as 0.
-    /// `span` says how many seconds after the timer's start the next message comes.
+    /// Creates the action of a timer that sends a message again and again, `seconds` apart. `span` says how many seconds after the
+    /// timer's start the next message comes. Negative numbers and NaN count as 0.
     pub(crate) fn repeating(seconds: f64, span: f64, message: Arc<dyn Any + Send + Sync>) -> Self {
         Self::Repeat(Arc::new(Repeat { seconds: seconds.max(0.0), message }), span.max(0.0))
     }
@@ -424,7 +424,7 @@ impl Standstill {
         Self { now: f64::NAN, ticks: 0 }
     }
 
-    /// Records the clock's time in a tick, if it is another one than in the last tick. Returns whether it is.
+    /// Records the clock's time in a tick, if it differs from the time in the last tick. Returns whether it differs.
     #[inline]
     pub(crate) fn advances(&mut self, now: f64) -> bool {
         let advances = self.now.to_bits() != now.to_bits();

@@ -17,7 +17,7 @@ use nix::sys::resource::{UsageWho, getrusage};
 /// The most types in a package. The other package has one.
 const MOST: usize = 11;
 
-/// What a package does with each of its types.
+/// A row of the table: the code that a package runs for each of its types.
 pub(crate) struct Row {
     pub(crate) name: &'static str,
     /// The body of `fn run`, where `T` is the type of owner and `CALM` its first state.
@@ -115,7 +115,7 @@ impl Folder {
         self.build(profile)?;
         let mut times = Vec::new();
         for round in 0..rounds {
-            // Another text, so that cargo compiles it again.
+            // The text differs in each round, so that cargo compiles the package again.
             self.write("src/main.rs", &format!("{}// {round}\n", program(row, types)))?;
             let before = children()?;
             self.build(profile)?;
@@ -142,7 +142,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // What cannot be removed stays in the temporary folder.
+        // A file that cannot be removed stays in the temporary folder.
         _ = fs::remove_dir_all(&self.0);
     }
 }
@@ -163,7 +163,7 @@ fn manifest() -> String {
     )
 }
 
-/// Returns a program with some types of owners, each in a module of its own.
+/// Returns a program with `types` types of owners, each in a module of its own.
 fn program(row: &Row, types: usize) -> String {
     let mut program = String::from("fn main() {\n");
     for number in 0..types {

@@ -171,7 +171,7 @@ fn draw(graph: &Graph, diagram: Diagram, of: &str) -> Result<(), String> {
     )
 }
 
-/// Folds the states with too many levels in them. The state that the user asked for, and those around it, are not folded.
+/// Folds the states with too many levels in them. The state that the user asked for and its ancestors are not folded.
 fn folded(fold: Option<Fold>, diagram: Diagram, state: Option<usize>, of: &str) -> Diagram {
     let unfolded = state.map(|state| diagram.path(state)).unwrap_or_default();
     let deep = |levels| {

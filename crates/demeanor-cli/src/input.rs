@@ -12,7 +12,7 @@ use crate::shown::listed;
 /// The name of standard input on the command line.
 const STANDARD: &str = "-";
 
-/// The name of standard input in reports. Files that it names are searched in the current folder.
+/// The name of standard input in reports. Files that it names are looked for in the current folder.
 const NAME: &str = "<stdin>";
 
 /// The longest text that is read from standard input, in bytes.

@@ -41,7 +41,7 @@ pub(crate) fn of_machine(flow: &Flow, outline: &Outline, all: &[Outline]) -> (Fl
     let mut notes = Vec::new();
     if !left_out.is_empty() {
         notes.push(format!("left out, because only other machines of the file have them: {}", listed(&left_out)));
-        // The owner of a state is ambiguous only if several machines were recorded.
+        // The flow has states of other machines, so a state with one of these names may belong to them.
         let shared: Vec<_> = seen.iter().filter(|name| own.contains(**name) && others.contains_key(**name)).collect();
         if !shared.is_empty() {
             notes.push(format!("counted here, though other machines have states of the same name: {}", listed(shared)));

@@ -124,8 +124,8 @@ impl<T: Owner> Pass<T> {
         }
     }
 
-    /// Calls `after_update` for the owners of a chunk for which it has not been called: those that have neither changed in bulk
-    /// nor finished their tick alone.
+    /// Calls `after_update` for the owners of a chunk that have neither changed in bulk nor finished their tick alone. For the
+    /// other owners, it has been called already.
     fn end_ticks(&mut self, chunk: &mut Chunk<'_, T>, cx: &mut T::Context<'_>) {
         let Self { asked, outcome, finished, has_after_update, .. } = self;
         let ChunkOutcome { movers, individuals, unmet, notes, panic, .. } = outcome;

@@ -207,8 +207,8 @@ impl<T: Owner> Individuals<T> {
         individual
     }
 
-    /// Runs `act` on the machine of an owner, which becomes an individual only if its seat may have changed: there may be as many
-    /// owners as the chunk has, and this is too much memory to keep. Returns the result of `act`, or `None` if `act` panicked.
+    /// Runs `act` on the machine of an owner. The owner becomes an individual only if its seat may have changed: a seat for each
+    /// owner of the chunk would take too much memory. Returns the result of `act`, or `None` if `act` panicked.
     #[inline]
     pub(crate) fn run_if_touched<R>(
         &mut self,

@@ -39,7 +39,7 @@ impl<'i> DraftReader<'_, 'i> {
             self.add_inner(at, &mut all);
             at += 1;
         }
-        // A parent without keys of its own may be a state of the other machine.
+        // A parent without keys of its own may be a state of the machine that `like` names.
         if !is_like {
             self.check_parents(&all);
         }
@@ -119,8 +119,8 @@ impl<'i> DraftReader<'_, 'i> {
         child.insert(Spanned::new(at.clone(), Cow::Borrowed("parent")), Spanned::new(at, name));
     }
 
-    /// Returns where the parent is named for a state in its table: in the same header or dotted key, if it is named there, and
-    /// otherwise where its own name is written.
+    /// Returns where a state in the table of `parent` names this parent: in the header or dotted key of the state, if the parent is
+    /// named there, and otherwise in the key of the parent.
     fn named_before(&self, parent: &Key<'i>, states: &Key<'i>, name: &Key<'i>) -> Range<usize> {
         let written = |at| self.text.get(at).unwrap_or_default();
         let before = written(0..name.span().start);

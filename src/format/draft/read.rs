@@ -643,7 +643,7 @@ impl<'i> DraftReader<'_, 'i> {
         }
     }
 
-    /// Returns where a key is written: the last place before its value. `value` is the range of the value.
+    /// Returns the range of a key: the last place before its value where the key's name occurs. `value` is the range of the value.
     pub(super) fn key_span(&self, key: &str, value: Range<usize>) -> Range<usize> {
         let before = self.text.get(..value.start).unwrap_or_default();
         match before.rfind(key) {
@@ -685,7 +685,7 @@ impl<'i> DraftReader<'_, 'i> {
             .fail(self.findings)
     }
 
-    /// Whether the value of a key is `true`. Reports a value that is neither `true` nor `false`.
+    /// Returns whether the value of a key is `true`. Reports a value that is neither `true` nor `false`.
     fn yes(&mut self, table: &Table<'_>, key: &str) -> bool {
         let Some(value) = table.get(key) else { return false };
         match value.get_ref() {
@@ -754,7 +754,7 @@ fn header_of_state(key: &Key<'_>, value: &SpannedValue<'_>) -> Option<Mistake> {
     Some(mistake.help(format!("write `[{meant}]`")).origin(Origin::Unread))
 }
 
-/// Whether a value is a table with a key that states have.
+/// Returns whether a value is a table with a key that states have.
 fn has_keys_of_state(value: &SpannedValue<'_>) -> bool {
     let table = value.get_ref().as_table();
     table.is_some_and(|table| table.keys().any(|key| STATE_KEYS.contains(&key.get_ref().as_ref())))

@@ -423,7 +423,7 @@ mod tests {
     #[derive(Clone, Debug)]
     enum Step {
         Push(Vec<(u8, u8)>),
-        /// A timer that repeats after so many seconds.
+        /// A repeating timer, with its scope and its period in seconds.
         Repeat(u8, u8),
         End(usize),
         TakeDue(u8),

@@ -7,7 +7,8 @@ use demeanor::{Batch, Fsm, State, StateMachine, StateRef};
 use crate::contender::Contender;
 use crate::workload::{Behaviour, Chase, Context, Flee, Idle, Name, Owner, Rest, Think, Wander, checksum};
 
-/// The state of a machine of its own (`PART` is [`LEGS`] or [`ARMS`]), or of the region of this number in [`Whole`].
+/// A state of the legs or of the arms (`PART` is [`LEGS`] or [`ARMS`]). It belongs to the region of this number in [`Whole`] or, if
+/// `IN_REGION` is `false`, to a machine of its own.
 struct Part<B, const PART: usize, const IN_REGION: bool>(PhantomData<B>);
 
 const LEGS: usize = 0;

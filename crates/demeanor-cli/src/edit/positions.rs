@@ -1,10 +1,10 @@
-//! The order of tables with headers in a file. Each has a number, its place: the table with the lowest one comes first.
+//! The order of tables with headers in a file. Each has a number, its place: the table with the lowest place comes first.
 
 use toml_edit::{ArrayOfTables, Item, Table};
 
 use super::Refused;
 
-/// Calls a function with a table and with all tables with headers in it.
+/// Calls a function with a table, and with each table with a header inside it.
 pub(super) fn each(table: &Table, call: &mut dyn FnMut(&Table)) {
     call(table);
     for (_, item) in table {
@@ -27,14 +27,14 @@ pub(super) fn each_mut(table: &mut Table, call: &mut dyn FnMut(&mut Table)) {
     }
 }
 
-/// Returns the place of the last header among those of a table and of the tables in it.
+/// Returns the highest place of a table and the tables in it.
 pub(super) fn last(table: &Table) -> Option<isize> {
     let mut last = None;
     each(table, &mut |table| last = last.max(table.position()));
     last
 }
 
-/// Puts a new table directly behind the one at a place.
+/// Puts the table that `new` creates directly behind the table at the place `behind`.
 pub(super) fn insert(document: &mut Table, behind: isize, new: impl FnOnce(&mut Table) -> Option<&mut Table>) {
     each_mut(document, &mut |table| {
         let place = table.position().map(|place| if place > behind { place + 1 } else { place });

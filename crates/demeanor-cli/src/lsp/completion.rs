@@ -85,7 +85,7 @@ impl Offer {
     fn item(self, range: lsp_types::Range) -> CompletionItem {
         let markup = |value| Documentation::MarkupContent(MarkupContent { kind: MarkupKind::Markdown, value });
         CompletionItem {
-            // An editor compares the text before the cursor, with its quote, with this.
+            // An editor compares the text before the cursor, including its quote, with `filter_text`.
             filter_text: Some(self.insert.clone()).filter(|insert| *insert != self.label),
             label: self.label,
             kind: Some(self.kind),
@@ -195,7 +195,7 @@ impl Writer<'_> {
         offers.filter(|_| is_flag).collect()
     }
 
-    /// Returns the texts that a value can be.
+    /// Returns the texts that the value of a key can be.
     fn texts(&self, key: &str) -> Vec<Offer> {
         match (&self.located.place, key) {
             (Place::Of(Table::Exit), "to") => {
@@ -321,7 +321,7 @@ impl Writer<'_> {
         numbers.map(|(name, kind)| self.value(name, *kind)).chain(named).collect()
     }
 
-    /// Returns the words that the file uses, if the words of the game are not known.
+    /// Returns the words with a meaning that the file uses, if the words of the game are not known.
     fn named(&self, meaning: &Meaning) -> BTreeSet<&str> {
         if self.words.is_some() {
             return BTreeSet::new();
@@ -335,7 +335,7 @@ impl Writer<'_> {
     /// Returns durations: the number before the cursor with each unit.
     fn units(&self) -> impl Iterator<Item = Offer> + use<> {
         let written = self.source.text.get(self.cursor.span().start..self.byte).unwrap_or_default();
-        // The unit may have been begun.
+        // The beginning of a unit may already be written.
         let is_of_unit = |c: char| c.is_ascii_alphabetic() || c == ' ';
         let begin = written.trim_start_matches(['"', '\'']).trim_end_matches(is_of_unit).to_owned();
         let units: &[&str] =
@@ -353,7 +353,7 @@ impl Writer<'_> {
         names.into_iter().map(|name| Offer::new(name, CompletionItemKind::FILE)).collect()
     }
 
-    /// Returns the constants of the file, and its conditions if they are wanted.
+    /// Returns the constants of the file and, if `has_conditions` is set, its conditions.
     fn defined(&self, has_conditions: bool) -> impl Iterator<Item = Offer> {
         let outlines = self.surveys.iter().filter_map(|survey| self.located.outline(survey));
         let words = outlines.flat_map(move |outline| {

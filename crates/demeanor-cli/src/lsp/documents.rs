@@ -1,4 +1,4 @@
-//! The documents that are open in the editor: how they change, and what the editor has to be told of them.
+//! The documents that are open in the editor: how they change, and which of them need new diagnostics.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ pub(super) struct Documents {
     opened: BTreeMap<File, Opened>,
 }
 
-/// What the editor knows of a document, and what it has to be told.
+/// A document that is open in the editor.
 struct Opened {
     uri: Url,
     version: i32,
@@ -130,7 +130,7 @@ impl Documents {
         self.workspace.documents.get(file).map(|document| self.with_lines(&document.source))
     }
 
-    /// Returns the current survey of the document; if it is long, a recent one.
+    /// Returns the current survey of a document. For a long document that has changed, returns an earlier survey if there is one.
     pub(super) fn latest(&mut self, file: &File) -> Option<Arc<Survey>> {
         let is_read = self.workspace.documents.get(file)?.survey.is_some();
         let before = self.opened.get(file)?.before.clone().filter(|_| !is_read && self.is_long(file));
@@ -168,7 +168,7 @@ pub(super) fn by_uri<V>(documents: &Documents, by_file: impl IntoIterator<Item =
     by_file.into_iter().filter_map(|(file, of)| Some((documents.uri(&file)?, of))).collect()
 }
 
-/// Returns the file that the editor means.
+/// Returns the file to which a URI of the editor refers.
 pub(super) fn file_of(uri: &Url) -> File {
     path_of(uri).map_or_else(|| File::Named(uri.to_string()), File::Path)
 }

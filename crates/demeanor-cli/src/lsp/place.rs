@@ -20,11 +20,11 @@ pub(super) enum Place {
     Conditions,
     /// Initial states by the names of their regions.
     Regions,
-    /// A table whose keys are names, or one that the format does not have.
+    /// A table whose keys are names, or a table that the format does not have.
     Other,
 }
 
-/// A position: the machine, the state, and the table in them.
+/// The machine, the state and the table in which a position lies.
 pub(super) struct Located<'c> {
     pub(super) machine: Option<&'c str>,
     pub(super) state: Option<&'c str>,
@@ -73,7 +73,7 @@ impl<'c> Located<'c> {
         located
     }
 
-    /// Whether the value of a key is a condition or a calculation.
+    /// Returns whether the value of a key is a condition or a calculation.
     pub(super) fn is_condition(&self, key: &str) -> bool {
         match self.place {
             Place::Of(Table::Exit) => matches!(key, "when" | "score" | "weight"),

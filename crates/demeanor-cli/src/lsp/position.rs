@@ -69,7 +69,7 @@ impl Text {
     }
 }
 
-/// Makes the changes of a text, in their order. The work does not grow with the text for each change that is near the one before.
+/// Applies changes to a text, in their order. The lines before a change are not counted again for the next change.
 pub(super) fn change(text: &mut String, changes: Vec<TextDocumentContentChangeEvent>, encoding: Encoding) {
     let mut lines = Lines::unread(encoding);
     for TextDocumentContentChangeEvent { range, text: new, .. } in changes {
@@ -98,7 +98,7 @@ impl Lines {
         Self { encoding, known: vec![Known { byte: 0, line: 0, column: 0 }] }
     }
 
-    /// Adds the places behind the last known one, up to the end of a line.
+    /// Adds the places behind the last known place, up to the end of a line.
     fn read(&mut self, text: &str, line: u32) {
         let Self { encoding, known } = self;
         let Some(mut at) = known.last().copied() else { return };
@@ -127,7 +127,7 @@ impl Lines {
         let is_before = |known: &Known| (known.line, known.column) <= (position.line, position.character);
         let Some(known) = self.known[..self.known.partition_point(is_before)].last() else { return 0 };
         if known.line < position.line {
-            // Either the line is shorter, or the line does not exist.
+            // The beginnings of all lines are known, so this line does not exist.
             let is_last = self.known.last().is_some_and(|last| last.line < position.line);
             if is_last {
                 return text.len();
@@ -163,7 +163,7 @@ impl Lines {
     }
 }
 
-/// Returns whether a line ends with a character. In `\r\n` it is the second character.
+/// Returns whether a character ends a line. In `\r\n`, only the second character does.
 fn ends_line(c: char, next: Option<char>) -> bool {
     c == '\n' || c == '\r' && next != Some('\n')
 }

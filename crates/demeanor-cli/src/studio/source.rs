@@ -11,7 +11,7 @@ use super::problems;
 use super::project::Project;
 use crate::input::Input;
 
-/// Why a request is not carried out: a status, and what the page is told.
+/// The answer to a request that is not carried out: an HTTP status, and the JSON that the page gets.
 pub(super) struct Refusal(pub(super) u16, pub(super) Value);
 
 impl Refusal {

@@ -5,7 +5,8 @@ use std::sync::OnceLock;
 
 use demeanor_loopback::{Answer, BREAKPOINTS, DATA, FLOW, MESSAGES, PAST, token};
 
-/// What counts changes, and libraries for charts and for graph layout. These two have the MIT license, which is beside them.
+/// The parts of the page, each with the comment that it replaces: the scripts of `demeanor_loopback`, and libraries for charts
+/// (uPlot) and for graph layout (dagre). Both libraries have the MIT license, whose text is beside them.
 const PARTS: [(&str, &str); 8] = [
     ("/*uPlot.min.css*/", include_str!("../../page/vendor/uPlot.min.css")),
     ("/*uPlot.iife.min.js*/", include_str!("../../page/vendor/uPlot.iife.min.js")),
