@@ -181,21 +181,18 @@ impl<K: Clone> Journal<K> {
     /// assert_eq!(journal.entries().next().unwrap().to, Some("Open"));
     /// ```
     pub fn note_step<T: Owner>(&mut self, owner: K, step: &Step<T>) {
+        let shortfall = match step {
+            Step::Refused { by: (guard, state), .. } => Some((Shortfall::Refused(*guard), state)),
+            Step::Ended { end, state, .. } => Some(((*end).into(), state)),
+            _ => None,
+        };
         match step {
             Step::Changed { cause: Cause::Start | Cause::Stop, .. } | Step::Exited(_) | Step::Entered(_) => {}
-            Step::Changed { from, to, cause, time, time_in_state, within } => {
+            Step::Changed { from, to, cause, time, time_in_state, within }
+            | Step::Refused { from, to, cause, time, time_in_state, within, .. }
+            | Step::Ended { from, to, cause, time, time_in_state, within, .. } => {
                 let states = (from.as_ref(), to.as_ref());
-                self.write(owner, states, within.as_ref(), *cause, None, (*time, *time_in_state));
-            }
-            Step::Refused { from, to, cause, by: (guard, state), time, time_in_state, within } => {
-                let by = Some((Shortfall::Refused(*guard), state));
-                let states = (from.as_ref(), to.as_ref());
-                self.write(owner, states, within.as_ref(), *cause, by, (*time, *time_in_state));
-            }
-            Step::Ended { from, to, cause, end, state, time, time_in_state, within } => {
-                let ended = Some(((*end).into(), state));
-                let states = (from.as_ref(), to.as_ref());
-                self.write(owner, states, within.as_ref(), *cause, ended, (*time, *time_in_state));
+                self.write(owner, states, within.as_ref(), *cause, shortfall, (*time, *time_in_state));
             }
         }
     }

@@ -52,11 +52,8 @@ impl Idle {
     /// Returns the value for the next ticks, after a tick in which the states have declared `quiet`.
     #[inline]
     pub(crate) fn after<T: Owner>(seat: &Seat<T>, quiet: Quiet, now: impl FnOnce() -> f64) -> Self {
-        if seat.has_open_regions() {
-            // The states in the regions have declared nothing.
-            return Self { seen: f64::NAN, quiet };
-        }
-        if quiet.is_all(seat.depth()) {
+        // States in regions declare nothing.
+        if quiet.is_all(seat.depth()) && !seat.has_open_regions() {
             let next_due = seat.rare.as_ref().map_or(f64::INFINITY, |rare| rare.waiting.next());
             let [outermost, others] = quiet.until;
             return Self { seen: now(), quiet: Quiet { until: [outermost.min(next_due), others], ..quiet } };

@@ -339,9 +339,9 @@ impl<T: Owner> Seat<T> {
         }
     }
 
-    /// Opens `count` regions, with empty seats, unless regions are open. Returns the stamp of the open regions.
-    pub(crate) fn open(&mut self, count: usize) -> usize {
-        self.rare_mut().regions.get_or_insert_with(|| Box::new(Regions::new(count))).stamp
+    /// Opens `count` regions, with empty seats, unless regions are open.
+    pub(crate) fn open(&mut self, count: usize) {
+        self.rare_mut().regions.get_or_insert_with(|| Box::new(Regions::new(count)));
     }
 
     /// Returns the innermost active state on the first path through open regions, for a machine that has been placed there.

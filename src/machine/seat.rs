@@ -553,24 +553,6 @@ impl<T: Owner> Seat<T> {
         }
     }
 
-    /// Records the current state in the history of its ancestor at `depth`, if that ancestor keeps history. Does nothing at the
-    /// depth of the current state itself.
-    #[inline]
-    pub(crate) fn remember(&mut self, depth: usize) {
-        if self.rare.is_some() {
-            self.remember_in(depth);
-        }
-    }
-
-    fn remember_in(&mut self, depth: usize) {
-        let Some(composite) = self.ancestors().get(depth).cloned() else { return };
-        if !composite.keeps_history() {
-            return;
-        }
-        let last = self.current.clone();
-        self.remember_last(composite, None, last);
-    }
-
     /// Records a state as the descendant of `composite` that was active last or, if `region` is given, that was active last in
     /// this region.
     pub(crate) fn remember_last(&mut self, composite: StateRef<T>, region: Option<usize>, last: StateRef<T>) {

@@ -447,8 +447,8 @@ impl Standstill {
 
     /// Records the clock's time in a tick. Returns `true` once, when the clock has stood still for suspiciously many ticks.
     pub(crate) fn stands(&mut self, now: f64) -> bool {
-        if self.now.to_bits() != now.to_bits() {
-            *self = Self { now, ticks: 0 };
+        if self.advances(now) {
+            return false;
         }
         self.ticks = self.ticks.saturating_add(1);
         self.ticks == SUSPICIOUSLY_MANY

@@ -119,17 +119,20 @@ impl<T: Owner> Single<'_, T> {
         })
     }
 
-    /// Records the current state in the history of the ancestor at `depth`, if that ancestor keeps history. All regions share the
-    /// history of the machine.
+    /// Records the current state in the history of the ancestor at `depth`, if that ancestor keeps history. Does nothing at the
+    /// depth of the current state itself. All regions share the history of the machine.
     #[inline]
     pub(super) fn remember(&mut self, depth: usize) {
-        if self.outer.is_none() {
-            self.seat.remember(depth);
-        } else if let Some(composite) = self.seat.ancestors().get(depth).filter(|state| state.keeps_history()).cloned()
-        {
-            let last = self.seat.current.clone();
-            self.root().remember_last(composite, None, last);
+        if self.seat.rare.is_some() {
+            self.remember_in(depth);
         }
+    }
+
+    fn remember_in(&mut self, depth: usize) {
+        let ancestor = self.seat.ancestors().get(depth);
+        let Some(composite) = ancestor.filter(|state| state.keeps_history()).cloned() else { return };
+        let last = self.seat.current.clone();
+        self.root().remember_last(composite, None, last);
     }
 
     /// Records the current state of a region in the history of its composite, if that composite or a state around it keeps
