@@ -19,7 +19,7 @@
 //!
 //! ```text
 //! 11.5 s  Idle   |            E         @                 |
-//! [DEBUG demeanor::transition] Enemy: Idle -> Chase (change)
+//! [DEBUG demeanor] Enemy: Idle -> Chase (change)
 //! 12.0 s  Chase  |               E    @                   |
 //! ```
 //!
