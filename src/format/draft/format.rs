@@ -159,6 +159,7 @@ EXIT_KEYS: struct Exit {
     /// The state that the exit pushes over the active states. They are suspended until an exit with `pop` leads back to them.
     push: Option<String>,
     /// Whether the exit leads back to the states that were suspended last.
+    #[schemars(extend("const" = true))]
     pop: Option<bool>,
     /// A state with `history`. The exit leads to this state, and in it to the states that were active last.
     resume: Option<String>,
