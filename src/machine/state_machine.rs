@@ -1269,7 +1269,7 @@ fn tick_with<T: Owner>(
 /// Ends a call. Returns whether the machine has changed state, and whether a guard has refused a change.
 #[inline]
 fn finish<T: Owner>(single: Single<'_, T>) -> (bool, bool) {
-    debug_assert!(single.seat.is_whole(), "a call leaves what belongs to no state of the machine");
+    debug_assert!(single.seat.is_whole(), "a call leaves data that belongs to no state of the machine");
     let outcome = (single.made > 0 || single.marks & HAS_CHANGED_INSIDE != 0, single.marks & HAS_REFUSED != 0);
     // All requests are carried out, so nothing is left to drop. `forget` saves the check for this.
     mem::forget(single);

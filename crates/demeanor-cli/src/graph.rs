@@ -21,14 +21,14 @@ pub(crate) struct Graph {
     /// Which of several machines in the file. By default the first.
     #[arg(long, value_name = "NAME")]
     machine: Option<String>,
-    /// Draw only this state, with the states in it and those near it.
+    /// Draw only this state, with the states in it and the states near it.
     #[arg(long, value_name = "NAME")]
     state: Option<String>,
-    /// Up to how many exits away a state counts as near.
+    /// A state counts as near if it is at most this many exits away.
     #[arg(long, value_name = "N", default_value_t = 1, requires = "state")]
     depth: usize,
-    /// Draw at most so many levels of nested states, 1 without a number: a state with more in it is one box, with their number. By
-    /// default, more than 60 states are folded until they are not so many; `never` draws all.
+    /// Draw at most this many levels of nested states; without a number, 1. A state with more levels in it is one box, with the
+    /// number of its states. By default, only as many levels are drawn as have 60 states or fewer; `never` draws all.
     #[arg(long, value_name = "LEVELS", num_args = 0..=1, default_missing_value = "1", value_parser = fold)]
     fold: Option<Fold>,
     /// Also draw what was recorded: a flow that a game, a test or `run --flow` has written, as JSON. The more often a change

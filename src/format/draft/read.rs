@@ -564,7 +564,7 @@ impl<'i> DraftReader<'_, 'i> {
             let help = if *holds {
                 format!("remove {what}: without one, it always holds")
             } else {
-                format!("what never holds is left out; in a text, {what} may be `\"false\"`")
+                format!("it would never hold, so remove what depends on it; in a text, {what} may be `\"false\"`")
             };
             return self.mistyped(value, what, "a string", Some(help));
         }
