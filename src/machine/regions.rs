@@ -142,6 +142,11 @@ impl<T: Owner> Outer<T> {
         self.as_around().path()
     }
 
+    /// Returns whether a state around the region keeps history.
+    pub(super) fn keeps_history(&self) -> bool {
+        outward(Some(self)).any(|outer| outer.seat.path().any(|state| state.keeps_history()))
+    }
+
     /// Returns the regions that have been entered, from the outermost one to this one.
     #[cold]
     pub(super) fn region_path(&self) -> Box<[RegionId]> {

@@ -138,7 +138,7 @@ impl<T: Owner> Single<'_, T> {
     /// Records the current state of a region in the history of its composite, if that composite or a state around it keeps
     /// history.
     fn remember_region(&mut self, composite: &StateRef<T>, nth: usize) {
-        let is_kept = self.outer.as_ref().is_some_and(|outer| outer.path().iter().any(|state| state.keeps_history()));
+        let is_kept = self.outer.as_ref().is_some_and(|outer| outer.keeps_history());
         if let Some(last) = self.seat.current.as_option().filter(|_| is_kept).cloned() {
             self.root().remember_last(composite.clone(), Some(nth), last);
         }
