@@ -53,8 +53,13 @@ pub(crate) fn due_again((due, span): (f64, f64), seconds: f64, now: f64) -> (f64
 /// Rounds a due time to about a microsecond, toward 0. Two due times that are equal after rounding may differ only by the
 /// rounding errors of sums.
 pub(crate) fn rounded(due: f64) -> f64 {
-    if due.is_finite() { due - due % (1.0 / 1_048_576.0) } else { due }
+    const IN_A_SECOND: f64 = 1_048_576.0;
+    let count = due * IN_A_SECOND;
+    if count.abs() < INTEGERS_FROM { whole(count) / IN_A_SECOND } else { due }
 }
+
+/// From here on, all numbers are integers.
+const INTEGERS_FROM: f64 = 9_007_199_254_740_992.0;
 
 /// Rounds a number toward 0 to an integer. Returns NaN for a number that is not finite. (`f64::trunc` needs the standard library.)
 #[expect(
@@ -63,8 +68,6 @@ pub(crate) fn rounded(due: f64) -> f64 {
     reason = "an `i64` has all integers below `INTEGERS_FROM`"
 )]
 fn whole(number: f64) -> f64 {
-    /// From here on, all numbers are integers.
-    const INTEGERS_FROM: f64 = 9_007_199_254_740_992.0;
     // A remainder takes 130 instructions.
     if number.abs() < INTEGERS_FROM { number as i64 as f64 } else { number - number % 1.0 }
 }
@@ -163,7 +166,7 @@ impl<N: Ord> Eq for DueTime<N> {}
 
 #[cfg(all(test, feature = "definition"))]
 mod tests {
-    use super::{Span, due_after, due_again, whole};
+    use super::{INTEGERS_FROM, Span, due_after, due_again, rounded, whole};
 
     /// Returns whether `seconds` are less than, at most, at least, and more than a span.
     fn compared(seconds: f64, span: f64) -> [bool; 4] {
@@ -200,12 +203,14 @@ mod tests {
 
     #[test]
     fn a_number_is_rounded_toward_0_as_by_its_remainder() {
-        let largest = 9_007_199_254_740_992.0;
-        let near = [largest - 1.0, largest, largest + 2.0, f64::MAX, 0.0, 0.5, 1.0 - f64::EPSILON, 2.5, 1e9 + 0.75];
-        for number in near.into_iter().flat_map(|number| [number, -number]) {
+        let near = [INTEGERS_FROM - 1.0, INTEGERS_FROM, INTEGERS_FROM + 2.0, f64::MAX, f64::MIN_POSITIVE];
+        let others = [0.0, 0.3, 0.5, 1.0 - f64::EPSILON, 2.5, 1e9 + 0.75, 8_589_934_591.999_999, 8_589_934_592.0];
+        for number in near.into_iter().chain(others).flat_map(|number| [number, -number]) {
             assert_eq!(whole(number).to_bits(), (number - number % 1.0).to_bits(), "{number}");
+            assert_eq!(rounded(number).to_bits(), (number - number % (1.0 / 1_048_576.0)).to_bits(), "{number}");
         }
         assert!([f64::NAN, f64::INFINITY, f64::NEG_INFINITY].into_iter().all(|number| whole(number).is_nan()));
+        assert!(rounded(f64::NAN).is_nan() && rounded(f64::INFINITY) == f64::INFINITY);
     }
 
     #[test]
