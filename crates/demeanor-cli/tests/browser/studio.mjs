@@ -258,11 +258,12 @@ async function byKeyboard() {
         if (made.length) await press("Escape");
         await press("n");
         await page.keyboard.type(name);
+        // In the field of the name, the enter key would add the state already.
         if (made.length) {
             await press("Tab", "Home");
             if (around) await page.keyboard.type(around);
+            await press("Enter");
         }
-        await press("Enter");
         await tabTo("Add state");
         await press("Enter");
         made.push(name);
