@@ -222,7 +222,9 @@ async function changesThatAreRefused() {
     await until("it is taken over", fileText, `# Of another program.\n${MADE.replace("distance < 1", "distance < 1 and health > 1")}`);
     await page.click("#undo");
     await until("it is undone", fileText, `# Of another program.\n${MADE}`);
+    await until("it is undone in the picture", () => document.querySelector("#layer").textContent.includes("health > 1"), false);
     await page.mouse.click(...await boxOf(page, "hide"));
+    await until("hide is selected", selected, "hide");
     await click("Delete state");
     await until("a state that is used is not deleted at once", textOf, "`hide` is used: exit 1 of `post`", "[data-notice=edit] span");
     await page.click("[data-notice=edit] button");
