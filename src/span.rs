@@ -124,12 +124,6 @@ impl Span {
         entered_at > self.latest
     }
 
-    /// Returns whether more than the span has passed since `entered_at`.
-    #[inline]
-    pub(crate) fn is_more(self, entered_at: f64) -> bool {
-        entered_at < self.earliest
-    }
-
     /// Returns whether at most the span has passed since `entered_at`.
     #[inline]
     pub(crate) fn is_at_most(self, entered_at: f64) -> bool {
@@ -167,12 +161,13 @@ impl<N: Ord> Eq for DueTime<N> {}
 #[cfg(all(test, feature = "definition"))]
 mod tests {
     use super::{INTEGERS_FROM, Span, due_after, due_again, rounded, whole};
+    use crate::format::expression::Comparison::{Greater, GreaterOrEqual, Less, LessOrEqual};
 
     /// Returns whether `seconds` are less than, at most, at least, and more than a span.
     fn compared(seconds: f64, span: f64) -> [bool; 4] {
         let span = Span::of(span, 100.0);
         let at = 100.0 - seconds;
-        [span.is_less(at), span.is_at_most(at), span.has_passed(at), span.is_more(at)]
+        [Less, LessOrEqual, GreaterOrEqual, Greater].map(|comparison| comparison.holds_since(span, at))
     }
 
     #[test]
