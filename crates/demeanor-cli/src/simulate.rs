@@ -142,7 +142,12 @@ pub(crate) fn check_settings(moments: &[Moment], names: &Names, words: &Words) -
     for moment in moments {
         for (name, value) in &moment.settings {
             match names.get(name) {
-                None if name == CHANCE && value.kind() == ValueKind::Number => {}
+                None if name == CHANCE => {
+                    let is_random = matches!(value, Setting::Number(number) if (0.0..1.0).contains(number));
+                    if !is_random {
+                        return Err(format!("`{CHANCE}` is a number from 0 to below 1: it cannot be set to {value}"));
+                    }
+                }
                 None => {
                     return Err(format!("there is no value `{name}`; there are: {}", listed(names.keys())));
                 }
