@@ -23,11 +23,16 @@ pub(crate) fn bar(ticks: u64, target: ProgressDrawTarget) -> ProgressBar {
 pub(crate) struct Above<W> {
     pub(crate) bar: ProgressBar,
     pub(crate) out: W,
+    /// Whether the run has another result than this text. It then goes on when the reader of the text has closed the pipe.
+    pub(crate) has_result: bool,
 }
 
 impl<W: Write> Write for Above<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.bar.suspend(|| self.out.write(bytes))
+        match self.bar.suspend(|| self.out.write(bytes)) {
+            Err(error) if self.has_result && error.kind() == io::ErrorKind::BrokenPipe => Ok(bytes.len()),
+            written => written,
+        }
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -83,7 +88,7 @@ mod tests {
     fn what_is_written_does_not_run_into_the_bar() {
         let (bar, term) = shown(200_000);
         bar.set_position(0);
-        let mut above = Above { bar, out: Output(term.clone()) };
+        let mut above = Above { bar, out: Output(term.clone()), has_result: false };
         above.write_all(b"a -> b\r\n").unwrap();
         let drawn = term.contents();
         let lines: Vec<_> = drawn.lines().collect();

@@ -119,7 +119,8 @@ pub(crate) fn run(run: &Run, words: Option<Words>) -> Outcome {
 
     let bar = bar(ticks, ProgressDrawTarget::stderr());
     let machine = loaded.machine(run.from.as_deref())?;
-    let out = BufWriter::new(Above { bar: bar.clone(), out: std::io::stdout().lock() });
+    let has_result = run.flow.is_some() || run.watch_properties;
+    let out = BufWriter::new(Above { bar: bar.clone(), out: std::io::stdout().lock(), has_result });
     let mut stage = Stage::new(&loaded, machine, tick, run.seed, out);
     stage.watch = run.watch_properties.then(PropertyWatch::default);
     written(stage.play(run.why, &moments, ticks, &bar))?;

@@ -593,7 +593,7 @@ fn what_the_command_line_gets_wrong_is_told_in_a_line() {
         (&["--set", "chance=1"], "`chance` is a number from 0 to below 1: it cannot be set to 1"),
         (&["--set", "chance=true"], "`chance` is a number from 0 to below 1: it cannot be set to true"),
         (&["--send", "took_demage@1"], "there is no message `took_demage`; there are: took_damage"),
-        (&["--tick", "0"], "--tick must be a time in seconds, more than 0"),
+        (&["--tick", "0"], "a tick cannot take 0 seconds: it must be more than 0"),
         (
             &["--seconds", "1e12"],
             "1000000000000 seconds, in ticks of 0.1, are too many ticks: there can be 1000 million",
@@ -609,26 +609,41 @@ fn what_the_command_line_gets_wrong_is_told_in_a_line() {
     }
 }
 
-/// `head` also closes the pipe early.
-#[test]
-fn a_reader_that_stops_reading_is_no_error() {
+/// Runs the tool, and closes the pipe after its first line, as `head` does. Returns the exit code, the line, and the error output.
+fn head(arguments: &[&str]) -> (i32, String, String) {
     use std::io::{BufRead as _, BufReader};
     use std::process::{Command, Stdio};
 
     let files = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files");
-    let mut child = Command::new(env!("CARGO_BIN_EXE_demeanor"))
-        .current_dir(files)
-        .args(["run", "guard.toml", "--seconds", "1000", "--why", "--set", "health=50"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_demeanor"));
+    command.current_dir(files).args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    assert_eq!(line, "   0.00 s  begins in post\n");
     let output = child.wait_with_output().unwrap();
-    assert_eq!(String::from_utf8(output.stderr).unwrap(), "not set, treated as 0 or false: distance, enemy_visible\n");
-    assert!(output.status.success());
+    (output.status.code().unwrap(), line, String::from_utf8(output.stderr).unwrap())
+}
+
+#[test]
+fn a_reader_that_stops_reading_is_no_error() {
+    let read = head(&["run", "guard.toml", "--seconds", "1000", "--why", "--set", "health=50"]);
+    let complained = "not set, treated as 0 or false: distance, enemy_visible\n".to_owned();
+    assert_eq!(read, (0, "   0.00 s  begins in post\n".to_owned(), complained));
+}
+
+#[test]
+fn a_run_counts_and_checks_every_tick_although_its_reader_stops_reading() {
+    let file = "initial = 'a'\nstates.a.exits = [{ to = 'b' }]\nstates.b.exits = [{ to = 'a' }]\n\
+                properties.early = { never = 'time_in(a) > 5 or late' }\n";
+    let file = scratch("there_and_back.toml", file);
+    let values = scratch("late.csv", "time,late\n0,false\n900,true\n");
+    let flow = scratch("there_and_back.json", "");
+    let [file, values, flow_file] = [&file, &values, &flow].map(|path| path.to_str().unwrap());
+    let (code, _, complained) =
+        head(&["run", file, "--values", values, "--seconds", "1000", "--watch-properties", "--flow", flow_file]);
+    assert_eq!(code, 1, "{complained}");
+    let flow: demeanor::Flow = serde_json::from_str(&fs::read_to_string(&flow).unwrap()).unwrap();
+    assert_eq!(flow.changes().map(|change| change.count).collect::<Vec<_>>(), [5001, 5000]);
 }
 
 #[test]
