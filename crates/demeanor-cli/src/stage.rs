@@ -420,7 +420,7 @@ fn outward(state: &StateRef<Puppet>) -> impl Iterator<Item = StateRef<Puppet>> +
 /// Returns the number of ticks in this time.
 pub(crate) fn ticks(end: f64, tick: f64) -> Result<u64, String> {
     if !(tick > 0.0 && tick.is_finite()) {
-        return Err("--tick must be a time in seconds, more than 0".into());
+        return Err(format!("a tick cannot take {tick} seconds: it must be more than 0"));
     }
     if end.is_nan() || end / tick >= 1e9 {
         return Err(format!("{end} seconds, in ticks of {tick}, are too many ticks: there can be 1000 million"));

@@ -57,7 +57,15 @@ fn from_csv(text: &str) -> Result<Vec<Moment>, String> {
 }
 
 fn from_toml(text: &str) -> Result<Vec<Moment>, String> {
-    rows(&toml::from_str(text).map_err(|error| error.to_string())?)
+    rows(&parsed(text)?)
+}
+
+/// Parses TOML. The error is one line.
+pub(crate) fn parsed(text: &str) -> Result<toml::Table, String> {
+    toml::from_str(text).map_err(|error: toml::de::Error| {
+        let before = error.span().and_then(|at| text.get(..at.start)).unwrap_or_default();
+        format!("line {}: {}", before.matches('\n').count() + 1, error.message())
+    })
 }
 
 /// Reads the rows `at` of a table.
@@ -125,6 +133,10 @@ mod tests {
         assert_eq!(
             from_csv("time;health\n0;1\n").unwrap_err(),
             "there is no column `time`; columns are separated by commas"
+        );
+        assert_eq!(
+            from_toml("[[at]]\ntime = 0\nhealth = { a =\n").unwrap_err(),
+            "line 3: unclosed inline table, expected `}`"
         );
     }
 }

@@ -14,7 +14,7 @@ use crate::puppet::{Event, Told};
 use crate::setting::Setting;
 use crate::shown::escaped;
 use crate::stage::ticks;
-use crate::table::{Moment, rows, sort};
+use crate::table::{Moment, parsed, rows, sort};
 use crate::{Exit, Outcome, WordsFile, complain, count, report, tell, whole_file};
 
 #[derive(Args)]
@@ -163,7 +163,7 @@ pub(crate) fn replay(input: &Input, table: &Path, machine: Option<&str>, words: 
     let shown = table.display().to_string();
     let named = |why: String| format!("{shown}: {why}");
     let text = fs::read_to_string(table).map_err(|error| named(error.to_string()))?;
-    let table: toml::Table = toml::from_str(&text).map_err(|error| named(error.to_string()))?;
+    let table = parsed(&text).map_err(named)?;
     // Without this, a table of another kind would have no runs, and nothing would be found in it.
     if let Some(key) = table.keys().find(|key| !["tick", "machine", "run"].contains(&key.as_str())) {
         return Err(named(format!("unknown key `{key}`: a table of runs has `tick`, `machine` and `[[run]]`")));
@@ -194,7 +194,8 @@ pub(crate) fn replay(input: &Input, table: &Path, machine: Option<&str>, words: 
         let Some(loaded) = Loaded::new(input, machine, &outlines, words.cloned(), tick, &test.moments)? else {
             return Ok(Exit::Found);
         };
-        let (events, end) = loaded.play(&test.moments, tick, ticks(test.seconds, tick)?)?;
+        let ticks = ticks(test.seconds, tick).map_err(|why| named(format!("run {}: {why}", nth + 1)))?;
+        let (events, end) = loaded.play(&test.moments, tick, ticks)?;
         let happens = lines(&events, test.seconds, &end);
         if happens != test.expect {
             changed += 1;

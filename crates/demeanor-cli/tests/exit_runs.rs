@@ -261,6 +261,15 @@ fn one_table_has_the_runs_of_all_machines_of_a_file() {
         refused(&["--tests", "slower.toml"]),
         "error: slower.toml: unknown key `machines`: a table of runs has `tick`, `machine` and `[[run]]`\n"
     );
+    let cut = told.split_inclusive("seconds =").next().unwrap();
+    let folder = folder.with("cut.toml", cut).with("still.toml", &told.replacen("tick = 0.1", "tick = 0", 1));
+    let refused = |table: &str| folder.run(&["run", "pets.toml", "--tests", table]).2;
+    let line = cut.lines().count();
+    assert!(refused("cut.toml").starts_with(&format!("error: cut.toml: line {line}: ")), "{}", refused("cut.toml"));
+    assert_eq!(
+        refused("still.toml"),
+        "error: still.toml: run 1: a tick cannot take 0 seconds: it must be more than 0\n"
+    );
 }
 
 /// The head of the table of a file, and its runs without what they expect. The runs are played again.
