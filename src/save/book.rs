@@ -25,9 +25,8 @@ use crate::state::{Identity, IntoState, State, StateRef, short_name};
 /// If states are missing, saving or loading returns an error that lists them. Loading calls no callback. The time `now`, which
 /// saving and loading need, is the time that [`Owner::now`] returns, in seconds.
 ///
-/// The ancestors of a state are found through the state, so they may be missing. The time in a missing ancestor is not saved:
-/// after loading, it is equal to the time in the current state. An ancestor that [keeps its history](State::keeps_history) must
-/// be in the book.
+/// The ancestors of a state are found through the state, so they may be missing. But an ancestor that [keeps its
+/// history](State::keeps_history) must be in the book.
 ///
 /// | the state is | write |
 /// |---|---|

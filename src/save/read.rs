@@ -146,14 +146,25 @@ impl<'b, T: Owner> Reader<'b, T> {
         }
     }
 
-    /// Returns the ancestor with the given number, or no state if the book does not know it.
-    pub(crate) fn ancestor(&mut self, number: u32) -> Result<StateRef<T>, LoadError> {
-        let is_known = match self.saved(number) {
-            Some(SavedState::Name(name)) => self.book.state_of(name).is_some(),
-            Some(SavedState::Owned { name, .. }) => self.book.owned_type(self.name(*name)?).is_some(),
-            Some(SavedState::Region(_)) | None => true,
+    /// Returns the former ancestors of a state whose ancestors are `now`; no state in the place of each one that is gone. An
+    /// ancestor that the book did not know at saving has the number 0: it is the one that has its place now.
+    pub(crate) fn ancestors(
+        &mut self,
+        numbers: impl ExactSizeIterator<Item = u32>,
+        now: &[StateRef<T>],
+        how: How,
+    ) -> Result<Vec<StateRef<T>>, LoadError> {
+        let is_as_deep = how == How::Named && numbers.len() == now.len();
+        let ancestor = |(depth, number): (usize, u32)| {
+            let is_known = match self.saved(number) {
+                Some(SavedState::Name(name)) => self.book.state_of(name).is_some(),
+                Some(SavedState::Owned { name, .. }) => self.book.owned_type(self.name(*name)?).is_some(),
+                None if number == 0 && is_as_deep => return Ok(now[depth].clone()),
+                Some(SavedState::Region(_)) | None => true,
+            };
+            if is_known { self.state(number).map(|found| found.state) } else { Ok(StateRef::NONE) }
         };
-        if is_known { self.state(number).map(|found| found.state) } else { Ok(StateRef::NONE) }
+        numbers.enumerate().map(ancestor).collect()
     }
 
     pub(crate) fn seat(&mut self, saved: &SavedSeat) -> Result<Seat<T>, LoadError> {
@@ -171,8 +182,8 @@ impl<'b, T: Owner> Reader<'b, T> {
         let entered = |at: Option<Seconds>| -> Result<f64, LoadError> {
             at.map_or(Ok(NEVER), |at| Ok(clock.at(time(at, "entered_at")?)))
         };
-        let before: Vec<_> =
-            saved.ancestors.iter().map(|(number, _)| self.ancestor(*number)).collect::<Result<_, _>>()?;
+        let numbers = saved.ancestors.iter().map(|(number, _)| *number);
+        let before = self.ancestors(numbers, seat.ancestors(), found.how)?;
         if found.how != How::ToEnter {
             seat.entered_at = entered(saved.entered_at)?;
             let at = seat.entered_at;
@@ -310,8 +321,8 @@ impl<'b, T: Owner> Reader<'b, T> {
             return Err(LoadError::damaged("states", "there are more than 65"));
         }
         let found = self.state(current)?;
-        let before: Vec<_> = around.iter().map(|(number, _)| self.ancestor(*number)).collect::<Result<_, _>>()?;
         let seat = placed(region, &found.state)?;
+        let before = self.ancestors(around.iter().map(|(number, _)| *number), seat.ancestors(), found.how)?;
         let depths = Depths::new(&before, &seat, found.how);
         let of_current = time(seconds, "seconds")?;
         let path: Path<T> = seat.path().cloned().collect();

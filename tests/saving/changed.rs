@@ -86,6 +86,39 @@ fn a_state_that_is_nested_otherwise_has_its_path_found_anew() {
     assert_eq!(paths(&loaded, 4.0)[0], [at("Duty", 3.0), at("Combat", 3.0), at("Aim", 3.0)]);
 }
 
+/// A later version, in which another state is around `Aim`.
+mod later {
+    use super::*;
+
+    state!(Melee);
+    state!(Aim {
+        fn parent(&self) -> Option<StateRef<Guard>> {
+            Some((&Melee).into())
+        }
+    });
+}
+
+#[test]
+fn a_parent_that_is_gone_leaves_neither_its_time_nor_its_timers_to_the_one_in_its_place() {
+    use crate::barracks::{Combat, Shoot};
+    let (mut guard, mut machine) = (Guard::default(), StateMachine::new(&Idle));
+    machine.change_state(&mut guard, &Combat, &mut 1.0);
+    machine.change_state(&mut guard, &Shoot, &mut 2.0);
+    machine.change_state(&mut guard, &crate::barracks::Aim, &mut 2.5);
+    assert_eq!(machine.pending().len(), 2);
+    let mut batch = Batch::new();
+    let key = batch.insert_machine(guard, machine.clone()).unwrap();
+    for stand_in in [StateRef::from(&Idle), (&later::Melee).into()] {
+        let book = StateBook::new().with(&Idle).with(&later::Melee).with(&later::Aim).with_messages();
+        let book = book.on_missing(move |_| Missing::Place(stand_in.clone()));
+        let loaded = book.load(machine.save(&crate::barracks::book(), 3.0).unwrap(), 3.0).unwrap();
+        let saved = batch.save(&crate::barracks::book(), 3.0).unwrap().map_owners(Guard::clone);
+        let batch = Batch::load(saved, &book, 3.0).unwrap();
+        assert_eq!((loaded.time_in(&later::Melee, &3.0), loaded.pending().len()), (Some(0.5), 1));
+        assert_eq!((batch.time_in(key, &later::Melee, &3.0), batch.pending(key).unwrap().len()), (Some(0.5), 1));
+    }
+}
+
 #[test]
 fn what_stands_in_is_put_in_place() {
     let book = next::book().on_missing(|name| {

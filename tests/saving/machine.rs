@@ -1,9 +1,9 @@
 //! One machine, and one agent.
 
 use demeanor::save::{Missing, SavedState, SavedThen, Seconds};
-use demeanor::{NextWake, Owner, SaveError, SavedMachine, State, StateBook, StateMachine, StateRef};
+use demeanor::{Batch, Fsm, NextWake, Owner, SaveError, SavedMachine, State, StateBook, StateMachine, StateRef};
 
-use crate::barracks::{Aim, Combat, Flee, Guard, Idle, Nap, Patrol, Shoot, Stunned, Told, book, patrol};
+use crate::barracks::{Aim, Combat, Flee, Guard, Idle, Nap, Patrol, Shoot, Stunned, Told, book, patrol, state};
 use crate::changed::next;
 
 #[test]
@@ -85,15 +85,34 @@ fn what_the_book_does_not_know_is_an_error_that_lists_all_of_it() {
     );
 }
 
+state!(Watch, |fsm| fsm.send_after(2.9, Told::Bell),);
+state!(Look {
+    fn parent(&self) -> Option<StateRef<Guard>> {
+        Some((&Watch).into())
+    }
+});
+
 #[test]
 fn a_state_around_the_current_one_is_found_by_it_and_need_not_be_in_the_book() {
     let (mut guard, mut machine) = (Guard::default(), StateMachine::new(&Idle));
-    machine.change_state(&mut guard, &Combat, &mut 1.0);
-    machine.change_state(&mut guard, &Shoot, &mut 2.0);
-    let poor = StateBook::new().with(&Idle).with(&Aim).with(&Shoot).with_messages();
+    machine.change_state(&mut guard, &Look, &mut 1.0);
+    machine.change_state(&mut guard, &Look, &mut 2.0);
+    let poor = StateBook::new().with(&Idle).with(&Look).with_messages();
+    let mut batch = Batch::new();
+    let key = batch.insert_machine(guard.clone(), machine.clone()).unwrap();
+    let report = machine.report(&guard, 3.0);
+    assert_eq!((report.path[0].to_string().as_str(), report.timers.len()), ("Watch for 2 s", 1));
     let loaded = poor.load(machine.save(&poor, 3.0).unwrap(), 3.0).unwrap();
-    // All but for how long, of which it has the time of the current one.
-    assert_eq!([loaded.time_in(&Combat, &3.0), loaded.time_in(&Shoot, &3.0)], [Some(1.0); 2]);
+    assert_eq!(loaded.report(&guard, 3.0), report);
+    let saved = batch.save(&poor, 3.0).unwrap().map_owners(Guard::clone);
+    assert_eq!(Batch::load(saved, &poor, 3.0).unwrap().report(key, 3.0), Some(report));
+    // The same is true of a suspended path.
+    machine.push_state(&mut guard, &Idle, &mut 3.0);
+    let mut loaded = poor.load(machine.save(&poor, 3.0).unwrap(), 3.0).unwrap();
+    for machine in [&mut machine, &mut loaded] {
+        machine.pop_state(&mut guard, &mut 3.5);
+    }
+    assert_eq!(loaded.report(&guard, 4.0), machine.report(&guard, 4.0));
 }
 
 #[test]

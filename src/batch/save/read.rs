@@ -190,17 +190,11 @@ impl<T: Owner> Loading<'_, T> {
         }
         let found = self.reader.state(bucket.state)?;
         let seat = Seat::new(found.state.clone());
-        let mut before = Vec::new();
-        for ancestor in &bucket.ancestors {
-            before.push(self.reader.ancestor(*ancestor)?);
-        }
-        // If the book does not know an ancestor, nothing shows whether the ancestor has changed; it is accepted.
-        let is_same_path = before.len() == seat.ancestors().len()
-            && before.iter().zip(seat.ancestors()).all(|(before, now)| before == now || before.is_none());
+        let before = self.reader.ancestors(bucket.ancestors.iter().copied(), seat.ancestors(), found.how)?;
         let is_same = found.how == How::Named
             && !found.state.is_owned()
             && seat.current == found.state
-            && is_same_path
+            && before == seat.ancestors()
             && self.store.states.restore(number, &found.state, seat.ancestors(), &mut self.panic);
         Ok(if is_same { Role::Same(found.state) } else { Role::Other(found.state) })
     }
