@@ -383,7 +383,7 @@ impl<T: Owner> State<T> for DefinedState<T> {
             if at.node.waits() {
                 self.wait_once_entered(at, owner, fsm, cx);
             }
-            if content.closed_for > f64::NEG_INFINITY && content.only_tries_exits() {
+            if content.closed_for > f64::NEG_INFINITY && content.only_tries_exits() && !self.rests(at, fsm) {
                 fsm.be_quiet(content.closed_for, at.graph.version);
             }
         });

@@ -125,7 +125,9 @@ impl<T: Owner> DefinedState<T> {
             if noted.is_none() {
                 fsm.note(SavedNote::Turn.key(), number);
             }
-            fsm.be_quiet(number, at.graph.version);
+            if !self.rests(at, fsm) {
+                fsm.be_quiet(number, at.graph.version);
+            }
         }
         if let Some(seconds) = rest {
             fsm.sleep_for(seconds);
@@ -186,8 +188,12 @@ impl<T: Owner> DefinedState<T> {
                 varying => Self::varying_turn(varying, owner, fsm, cx),
             };
             fsm.note(SavedNote::Turn.key(), number);
-            fsm.be_quiet(number, at.graph.version);
         }
+    }
+
+    /// Whether each tick of the state may put its owner to sleep, so that no tick may be left out while the owner is awake.
+    pub(crate) fn rests(&self, at: Here<'_, T>, fsm: &Fsm<'_, T>) -> bool {
+        at.node.can_rest && self.is(fsm.view().current)
     }
 
     /// Whether no other state is entered after this one. A state with regions does not sleep before they have had their ticks.

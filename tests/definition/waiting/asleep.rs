@@ -1,10 +1,10 @@
 //! When who waits is asleep, and when it wakes.
 
 use demeanor::definition::Definition;
-use demeanor::{Batch, NextWake, StateMachine};
+use demeanor::{Batch, Fsm, NextWake, State, StateMachine};
 
-use super::definition;
-use crate::guard::Guard;
+use super::{definition, vocabulary};
+use crate::guard::{Guard, Told, parsed};
 
 /// A file with one state that lasts for so long.
 fn lasting(seconds: f64) -> String {
@@ -125,4 +125,64 @@ fn what_is_done_to_a_machine_that_waits_counts_in_the_next_tick() {
             assert_eq!(machine.current().unwrap().name(), "b", "{what}, {text}");
         }
     }
+}
+
+/// A machine leaves out ticks that have nothing to do. The tick that puts its owner to sleep is none of them.
+#[test]
+fn a_machine_falls_asleep_in_the_same_tick_as_an_owner_of_a_batch() {
+    for file in [
+        "states.a = { every = 0.6, exits = [{ to = 'a', after = '0.5 s .. 0.55 s' }] }",
+        "states.a = { regions = ['b'], exits = [{ to = 'a', on = 'noise' }] }
+         states.b = { parent = 'a', exits = [{ to = 'a', after = 3 }] }",
+    ] {
+        let definition = definition(&format!("initial = 'a'\n{file}\n"));
+        let (mut guard, mut machine, mut batch) = (Guard::default(), definition.machine(), Batch::new());
+        machine.start(&mut guard, &mut 0.0);
+        batch.spawn(Guard::default(), definition.initial(), &mut 0.0);
+        let mut slept = 0;
+        for tick in 0..60 {
+            let now = f64::from(tick) / 10.0;
+            machine.update(&mut guard, &mut { now });
+            batch.update(&mut { now });
+            assert_eq!(machine.is_asleep(), batch.awake() == 0, "at {now}: {file}");
+            slept += usize::from(machine.is_asleep());
+        }
+        assert!(slept > 30, "{slept}: {file}");
+    }
+}
+
+/// Sleeps from a noise on.
+struct Drowsy;
+
+impl State<Guard> for Drowsy {
+    fn update(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, _: &mut f64) {
+        guard.note("update");
+    }
+
+    fn on_message(&self, _: &mut Guard, _: &Told, fsm: &mut Fsm<'_, Guard>, _: &mut f64) -> bool {
+        fsm.sleep();
+        true
+    }
+}
+
+#[test]
+fn an_owner_that_falls_asleep_after_a_reload_is_not_woken_with_those_that_slept_before() {
+    let file = |seconds| {
+        format!(
+            "initial = 'a'\nstates.a = {{ behavior = 'drowsy', exits = [{{ to = 'b', after = {seconds} }}] }}\n\
+             states.b.final = true\n"
+        )
+    };
+    let definition = parsed(&file(50), &vocabulary().behavior("drowsy", &Drowsy));
+    let mut batch = Batch::new();
+    let [before, after] = [(); 2].map(|()| batch.spawn(Guard::default(), definition.initial(), &mut 0.0));
+    batch.send(before, &Told::Noise, &mut 0.0);
+    let mut machine = batch.clone().remove(after).unwrap().1;
+    let mut guard = Guard::default();
+    definition.reload(&file(60)).unwrap();
+    batch.send(after, &Told::Noise, &mut 0.0);
+    machine.send(&mut guard, &Told::Noise, &mut 0.0);
+    machine.update(&mut guard, &mut 1.0);
+    batch.update(&mut 1.0);
+    assert_eq!([&guard, &batch[before], &batch[after]].map(|guard| guard.trace().len()), [0, 1, 0]);
 }
