@@ -249,6 +249,11 @@ impl<T: Owner> Store<T> {
 
     /// Moves an owner's row to the sleeping part of its bucket, or to the awake part.
     pub(crate) fn set_asleep(&mut self, key: Key, is_asleep: bool) {
+        if is_asleep && !self.is_asleep(key) && self.is_outdated(key) {
+            // Owners that fell asleep before a reload wake, and this one does not.
+            let bucket = self.places[key].get().bucket;
+            self.wake_outdated(bucket..bucket + 1);
+        }
         if let Some(place) = self.places.get(key).map(SharedPlace::get) {
             self.set_row_asleep(place, is_asleep);
             self.buckets[place.bucket as usize].finish_exchanges();
