@@ -86,7 +86,10 @@ fn moment<'a>(cells: impl Iterator<Item = (&'a str, String)>) -> Result<Moment, 
         match name {
             "time" => moment.time = cell.parse().map_err(|_| format!("the time `{cell}` is not a number"))?,
             "message" => moment.message = Some(Told::parse(&cell)?),
-            _ => moment.settings.push((name.into(), Setting::parse(&cell).map_err(|why| format!("{name}: {why}"))?)),
+            _ => {
+                let value = Setting::parse(&cell).map_err(|why| format!("{name}: {why}"))?;
+                moment.settings.push((name.strip_prefix("value.").unwrap_or(name).into(), value));
+            }
         }
     }
     if moment.time.is_nan() { Err("there is no `time`".into()) } else { Ok(moment) }

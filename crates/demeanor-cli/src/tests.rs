@@ -256,7 +256,7 @@ impl fmt::Display for Test {
             for Moment { time, settings, message } in &self.moments {
                 write!(f, "    {{ time = {time}")?;
                 for (name, value) in settings {
-                    write!(f, ", {} = {}", key(name), written(*value))?;
+                    write!(f, ", {} = {}", key(&Witness::column(name)), written(*value))?;
                 }
                 if let Some(message) = message {
                     write!(f, ", message = {}", quoted(&message.to_string()))?;

@@ -399,3 +399,17 @@ fn a_table_with_a_mistake_names_its_run() {
         assert_eq!((code, complained.trim_end()), (2, format!("error: bad.tests.toml: {why}").as_str()));
     }
 }
+
+#[test]
+fn values_with_the_names_of_columns_are_told_apart_from_the_columns() {
+    let file = "initial = 'a'\nstates.a.exits = [{ to = 'b', when = 'time > 5' }]\n\
+                states.b.exits = [{ to = 'a', on = 'hit', when = 'message > 3 and time < 2' }]\n\
+                properties.p = { never = 'in(a) and message > 3' }\n";
+    let told = table("columns", file);
+    assert!(told.contains(r#"{ time = 0, "value.time" = 6 }"#), "{told}");
+    let folder = Folder::new("columns_proved").with("m.toml", file);
+    let (_, _, proved) = folder.run(&["check", "--prove", "m.toml"]);
+    let csv = "time,value.time,value.message,message\n0,6,0,\n0.1,0,4,hit\n";
+    assert_eq!(folder.run_with(&["run", "m.toml", "--tick", "0.1", "--seconds", "0.1", "--values", "-"], csv).0, 0);
+    assert!(proved.contains("property-fails"), "{proved}");
+}

@@ -1,5 +1,6 @@
 //! Witnesses: values over time that show a finding.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use super::claim::Quantity;
@@ -97,6 +98,13 @@ impl Witness {
         &self.end
     }
 
+    /// Returns the name of the column in which a table has the values with this name: `value.time` and `value.message` for the
+    /// values `time` and `message`, because the columns with these names are for the time and the message of a row.
+    #[must_use]
+    pub fn column(name: &str) -> Cow<'_, str> {
+        if ["time", "message"].contains(&name) { format!("value.{name}").into() } else { name.into() }
+    }
+
     /// Writes the rows as a table for `demeanor run --values`: CSV with a column `time`, a column for each value, and, if a
     /// message is sent, a column `message`.
     ///
@@ -127,8 +135,8 @@ impl Witness {
         }
         let sends = self.rows.iter().any(|row| row.message.is_some());
         let mut csv = String::from("time");
-        names.iter().copied().chain(sends.then_some("message")).for_each(|name| {
-            let _ = write!(csv, ",{}", cell(name));
+        names.iter().map(|name| Self::column(name)).chain(sends.then_some("message".into())).for_each(|name| {
+            let _ = write!(csv, ",{}", cell(&name));
         });
         for row in &self.rows {
             let _ = write!(csv, "\n{}", row.time);
