@@ -236,3 +236,37 @@ impl When {
         matches!(self, Self::Expr { expr: Expr::Bool(true), .. })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Comparison::{Greater, GreaterOrEqual, Less, LessOrEqual};
+    use crate::span::Span;
+
+    /// Returns whether `seconds` are less than, at most, at least, and more than a span.
+    fn compared(seconds: f64, span: f64) -> [bool; 4] {
+        let span = Span::of(span, 100.0);
+        let at = 100.0 - seconds;
+        [Less, LessOrEqual, GreaterOrEqual, Greater].map(|comparison| comparison.holds_since(span, at))
+    }
+
+    #[test]
+    fn times_that_are_hardly_apart_are_equal() {
+        for seconds in [0.5 - 1e-6, 0.5, 0.5 + 1e-6] {
+            assert_eq!(compared(seconds, 0.5), [false, true, true, false], "{seconds}");
+        }
+        assert_eq!(compared(0.5 - 2e-6, 0.5), [true, true, false, false]);
+        assert_eq!(compared(0.5 + 2e-6, 0.5), [false, false, true, true]);
+    }
+
+    #[test]
+    fn an_endless_span_never_passes() {
+        assert_eq!(compared(50.0, f64::INFINITY), [true, true, false, false]);
+        assert_eq!(compared(50.0, f64::NEG_INFINITY), [false, false, true, true]);
+    }
+
+    #[test]
+    fn a_span_or_a_clock_that_is_no_number_compares_false() {
+        assert_eq!(compared(50.0, f64::NAN), [false; 4]);
+        assert_eq!(compared(f64::NAN, 50.0), [false; 4]);
+    }
+}

@@ -144,9 +144,9 @@ pub(crate) fn check_settings(moments: &[Moment], names: &Names, words: &Words) -
         for (name, value) in &moment.settings {
             match names.get(name) {
                 None if name == CHANCE => {
-                    let is_random = matches!(value, Setting::Number(number) if (0.0..1.0).contains(number));
+                    let is_random = matches!(value, Setting::Number(number) if (0.0..=1.0).contains(number));
                     if !is_random {
-                        return Err(format!("`{CHANCE}` is a number from 0 to below 1: it cannot be set to {value}"));
+                        return Err(format!("`{CHANCE}` is a number from 0 to 1: it cannot be set to {value}"));
                     }
                 }
                 None => {

@@ -590,8 +590,8 @@ fn what_the_command_line_gets_wrong_is_told_in_a_line() {
     for (arguments, expected) in [
         (&["--set", "health=true"][..], "`health` is a number: it cannot be set to true"),
         (&["--set", "enemy_visible=1"], "`enemy_visible` is true or false: it cannot be set to 1"),
-        (&["--set", "chance=1"], "`chance` is a number from 0 to below 1: it cannot be set to 1"),
-        (&["--set", "chance=true"], "`chance` is a number from 0 to below 1: it cannot be set to true"),
+        (&["--set", "chance=1.5"], "`chance` is a number from 0 to 1: it cannot be set to 1.5"),
+        (&["--set", "chance=true"], "`chance` is a number from 0 to 1: it cannot be set to true"),
         (&["--send", "took_demage@1"], "there is no message `took_demage`; there are: took_damage"),
         (&["--tick", "0"], "a tick cannot take 0 seconds: it must be more than 0"),
         (
