@@ -389,6 +389,12 @@ impl<T: Owner> StateBook<T> {
         self.definitions.iter().find_map(|definition| definition.name_of(state))
     }
 
+    /// Returns whether a state of a definition is gone, and a reload has given its name to another state.
+    pub(super) fn is_replaced(&self, state: &StateRef<T>) -> bool {
+        let named = self.definitions.iter().find_map(|definition| definition.state(&definition.name_of(state)?));
+        named.is_some_and(|named| named != *state)
+    }
+
     /// Returns the type of an owned state, and the name under which its states are saved.
     pub(super) fn owned_type_of(&self, state: &StateRef<T>) -> Option<(&str, &OwnedType<T>)> {
         // A shared state is not owned. A boxed state of size zero is not owned either (rule 17), but the book may have its type.

@@ -133,9 +133,20 @@ impl<'b, T: Owner> Writer<'b, T> {
     }
 
     pub(crate) fn more(&mut self, rare: &Rare<T>) -> SavedMore {
+        let book = self.book;
+        // Of several states with one name, that of the current file comes first, because the first one counts on loading.
+        let is_replaced = |(of, last): &&(_, _)| book.is_replaced(of) || book.is_replaced(last);
+        let (replaced, current): (Vec<_>, Vec<_>) = rare.history.iter().partition(is_replaced);
+        let mut history = Vec::new();
+        for (of, last) in current.into_iter().chain(replaced) {
+            let entry = (self.state(of), self.state(last));
+            if !history.contains(&entry) {
+                history.push(entry);
+            }
+        }
         SavedMore {
             stack: rare.stack.iter().map(|suspended| self.path(suspended)).collect(),
-            history: rare.history.iter().map(|(of, last)| (self.state(of), self.state(last))).collect(),
+            history,
             timers: self.timers(rare.waiting.timers.iter(), rare.regions.as_deref()),
             wakes_at: rare.waiting.wakes_at().filter(|at| *at < f64::INFINITY).map(Seconds),
         }
