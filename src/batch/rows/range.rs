@@ -296,6 +296,9 @@ impl<'a, T: Owner> Rows<'a, T> {
             rare.ancestors.extend_from_slice(&known.ancestors);
             rare.ancestors_entered_at.extend_from_slice(self.ancestors_entered_at(slot));
             rare.ancestors_entered_at.resize(known.ancestors.len(), 0.0);
+            if seat.entered_at.is_nan() {
+                seat.rare_mut().ancestors_entered_at.fill(NEVER);
+            }
         }
         if self.are_asleep() || self.has_timers(slot) {
             self.load_waiting(slot, self.are_asleep(), seat);
