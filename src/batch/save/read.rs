@@ -283,13 +283,13 @@ impl<T: Owner> Loading<'_, T> {
                 self.others.push((owner, key, seat));
                 continue;
             }
-            let outdated = seat.is_outdated().then(|| known.state().revision().wrapping_sub(1));
+            let (revision, is_outdated) = (known.state().revision(), seat.is_outdated());
             let tag = self.store.tag_beside_seat(key, &seat);
             let columns = &mut self.store.buckets[number as usize];
-            columns.asleep += usize::from(is_asleep);
-            if let Some(revision) = outdated {
-                columns.revision = revision;
+            if is_outdated || columns.asleep == 0 {
+                columns.revision = revision.wrapping_sub(usize::from(is_outdated));
             }
+            columns.asleep += usize::from(is_asleep);
             columns.owners.push(owner);
             columns.tags.push(tag);
             columns.seats.push(seat);
