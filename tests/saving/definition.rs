@@ -376,3 +376,62 @@ fn a_turn_that_is_not_a_number_is_refused() {
     let refused = book.load(saved, 0.0).unwrap_err().to_string();
     assert!(refused.ends_with("timer 0, number: the time is not a number"), "{refused}");
 }
+
+/// The history named a state of the file before the reload beside the one that has its name now, and could not be loaded.
+#[test]
+fn a_history_from_before_a_reload_is_saved_beside_that_of_the_new_state() {
+    let nested = format!("{FILE}\nstates.on.parent = 'house'\nstates.house.initial = 'on'\n");
+    let lamp = definition(FILE);
+    let book = StateBook::new().with_definition(&lamp);
+    let mut machine = started(&lamp);
+    // Other owners may have been in this state, too.
+    let before = lamp.state("on").unwrap();
+    let change = |machine: &mut StateMachine<Lamp>, to: &str| {
+        assert!(machine.change_state(&mut Lamp::default(), lamp.state(to).unwrap(), &mut 1.0));
+    };
+    for (inner, is_reloaded) in [("dim", true), ("dim", false), ("bright", false)] {
+        change(&mut machine, inner);
+        change(&mut machine, "off");
+        if is_reloaded {
+            lamp.reload(&nested).unwrap();
+        }
+        let mut loaded = book.load(machine.save(&book, 1.0).unwrap(), 1.0).unwrap();
+        loaded.resume_state(&mut Lamp::default(), lamp.state("on").unwrap(), &mut 1.0);
+        assert_eq!(loaded.current().unwrap().name(), inner);
+    }
+    assert_ne!(Some(before), lamp.state("on"));
+}
+
+/// All owners of a state with regions were awake for a tick after loading, if the file had been reloaded before they fell asleep.
+#[test]
+fn owners_that_sleep_in_regions_sleep_on_after_loading() {
+    let file = r#"
+        initial = "duel"
+        states.duel = { regions = ["walk", "ready"], every = 50 }
+        states.walk = { parent = "duel", exits = [{ to = "walk", after = 100 }] }
+        states.ready = { parent = "duel", region = 1, exits = [{ to = "ready", after = 100 }] }
+    "#;
+    let lamp = definition(file);
+    lamp.reload(file).unwrap();
+    let book = StateBook::new().with_definition(&lamp);
+    let mut batch = lamp.batch();
+    batch.spawn(Lamp::default(), lamp.initial(), &mut 0.0);
+    batch.update(&mut 0.0);
+    assert_eq!(batch.awake(), 0);
+    let mut loaded = Batch::load(batch.save(&book, 1.0).unwrap().map_owners(Lamp::clone), &book, 1.0).unwrap();
+    loaded.update(&mut 2.0);
+    assert_eq!(loaded.digest(|_, _| ()), batch.digest(|_, _| ()));
+}
+
+/// In a machine from a batch, the ancestors of a state that was never entered seemed to have been entered when the clock was 0.
+#[test]
+fn the_time_in_an_ancestor_that_was_never_entered_counts_from_zero_after_loading() {
+    let lamp = definition(FILE);
+    let book = StateBook::new().with_definition(&lamp);
+    let (on, dim) = (lamp.state("on").unwrap(), lamp.state("dim").unwrap());
+    let mut batch = lamp.batch();
+    let key = batch.insert(Lamp::default(), dim);
+    let (_, machine) = batch.remove(key).unwrap();
+    let loaded = book.load(machine.save(&book, 10.0).unwrap(), 100.0).unwrap();
+    assert_eq!([loaded.time_in(&*on, &100.0), Some(loaded.time_in_state(&100.0))], [Some(100.0); 2]);
+}
