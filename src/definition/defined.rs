@@ -508,8 +508,14 @@ impl<T: Owner> State<T> for DefinedState<T> {
                     for (i, owner) in owners.iter_mut().enumerate() {
                         let used = self.run(at, Hook::Update, owner, fsm.at(i), cx);
                         self.try_exits(at, used, owner, fsm.at(i), cx);
+                        // An owner for which a number was stored has acted, so `rest_each` would leave it awake.
+                        if *can_rest {
+                            self.rest(at, fsm.at(i), cx);
+                        }
                     }
-                } else if !content.exits.is_empty() {
+                    return;
+                }
+                if !content.exits.is_empty() {
                     Decider::new(self, at.graph).decide_each(&content.exits, owners, fsm, cx);
                 }
             }

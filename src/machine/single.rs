@@ -430,9 +430,9 @@ impl<T: Owner> Requests<T> {
         self.first.is_none() && self.more.is_none()
     }
 
-    /// Returns whether there are any requests.
+    /// Returns whether there are any requests, besides those to store a number.
     pub(crate) fn are_any(&self) -> bool {
-        self.any(&|_| true)
+        self.any(&|request| !request.is_note())
     }
 
     #[inline]

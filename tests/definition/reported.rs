@@ -9,7 +9,7 @@ use demeanor::{Fsm, State, StateRef};
 use miette::{GraphicalReportHandler, GraphicalTheme};
 
 use crate::guard::{Guard, Notes, Told, current, parsed, vocabulary};
-use crate::troop::{Alike, Request};
+use crate::troop::{Alike, Request, in_all_ways};
 
 /// `explain` looked the state up by its name, and found another one of that name.
 #[test]
@@ -349,5 +349,30 @@ mod scripts {
         }
         machine.update(&mut Guard::default(), &mut 0.0);
         assert_eq!(current(&machine), "aim");
+    }
+}
+
+/// Asks in `enter` whether requests wait.
+struct HasRequests;
+
+impl State<Guard> for HasRequests {
+    fn enter(&self, guard: &mut Guard, fsm: &mut Fsm<'_, Guard>, _: &mut f64) {
+        guard.note(format!("requests wait: {}", fsm.has_requests()));
+    }
+}
+
+/// The number that an outer state stores for its `every` seemed to be a request, on a machine and not in a batch.
+#[test]
+fn a_number_that_a_state_stores_is_no_request() {
+    let file = "
+        initial = 'rest'
+        states.rest.exits = [{ to = 'fight', after = 1 }]
+        states.fight = { initial = 'aim', every = 3 }
+        states.aim = { parent = 'fight', behavior = 'asks' }
+    ";
+    let definition = parsed(file, &vocabulary().behavior("asks", &HasRequests));
+    let guards = vec![Guard::default(); 3];
+    for (guard, _) in in_all_ways(&definition, &definition.initial(), &guards, &[0.0, 1.0, 2.0]) {
+        assert_eq!(*guard.trace(), ["requests wait: false"]);
     }
 }

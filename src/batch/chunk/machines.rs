@@ -443,8 +443,9 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, '_, T> {
             Phase::Exit(_) | Phase::AfterUpdate(_) => false,
             _ => match self.ledger.entry(slot) {
                 LedgerEntry::Blank => false,
-                LedgerEntry::Mover | LedgerEntry::Waiter => true,
-                LedgerEntry::Individual(individual) => !individual.requests.is_empty(),
+                LedgerEntry::Mover => true,
+                LedgerEntry::Waiter => self.ledger.asked.waits.has_request(slot),
+                LedgerEntry::Individual(individual) => individual.requests.are_any(),
             },
         })
     }

@@ -92,6 +92,11 @@ impl Waits {
         !self.has_none_from(slot) && self.places(slot).any(|at| at >= self.open_from)
     }
 
+    /// Returns whether one of these waits is for more than to store a number.
+    pub(crate) fn has_request(&self, slot: usize) -> bool {
+        self.places(slot).any(|at| at >= self.open_from && !self.list[at].0.until.is_note())
+    }
+
     /// Returns whether no owner from `slot` on has requested a wait in a callback that may still be running.
     #[inline]
     pub(crate) fn has_none_from(&self, slot: usize) -> bool {
