@@ -200,7 +200,7 @@ impl<T: Owner> DefinedState<T> {
         if used.is_cut_off || !self.is_closed(at, fsm, cx) {
             self.try_exits(at, used, owner, fsm, cx);
         } else if content.only_tries_exits() {
-            fsm.be_quiet(content.closed_for, at.graph.version);
+            self.be_quiet(at, content.closed_for, fsm);
         }
     }
 
@@ -383,8 +383,8 @@ impl<T: Owner> State<T> for DefinedState<T> {
             if at.node.waits() {
                 self.wait_once_entered(at, owner, fsm, cx);
             }
-            if content.closed_for > f64::NEG_INFINITY && content.only_tries_exits() && !self.rests(at, fsm) {
-                fsm.be_quiet(content.closed_for, at.graph.version);
+            if content.closed_for > f64::NEG_INFINITY && content.only_tries_exits() {
+                self.be_quiet(at, content.closed_for, fsm);
             }
         });
     }

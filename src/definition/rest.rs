@@ -125,9 +125,7 @@ impl<T: Owner> DefinedState<T> {
             if noted.is_none() {
                 fsm.note(SavedNote::Turn.key(), number);
             }
-            if !self.rests(at, fsm) {
-                fsm.be_quiet(number, at.graph.version);
-            }
+            self.be_quiet(at, number, fsm);
         }
         if let Some(seconds) = rest {
             fsm.sleep_for(seconds);
@@ -188,12 +186,16 @@ impl<T: Owner> DefinedState<T> {
                 varying => Self::varying_turn(varying, owner, fsm, cx),
             };
             fsm.note(SavedNote::Turn.key(), number);
+            self.be_quiet(at, number, fsm);
         }
     }
 
-    /// Whether each tick of the state may put its owner to sleep, so that no tick may be left out while the owner is awake.
-    pub(crate) fn rests(&self, at: Here<'_, T>, fsm: &Fsm<'_, T>) -> bool {
-        at.node.can_rest && self.is(fsm.view().current)
+    /// Declares that the state has nothing to do for `seconds` after its entry. A state that puts owners to sleep does not, because
+    /// each tick may be the one that does so.
+    pub(crate) fn be_quiet(&self, at: Here<'_, T>, seconds: f64, fsm: &mut Fsm<'_, T>) {
+        if !(at.node.can_rest && self.is(fsm.view().current)) {
+            fsm.be_quiet(seconds, at.graph.version);
+        }
     }
 
     /// Whether no other state is entered after this one. A state with regions does not sleep before they have had their ticks.
