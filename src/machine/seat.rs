@@ -381,6 +381,12 @@ impl<T: Owner> Seat<T> {
         waiting.is_some_and(|waiting| waiting.revision != self.current.revision())
     }
 
+    /// Returns whether the revision of the innermost state was this one when the machine fell asleep.
+    #[cfg(feature = "std")]
+    pub(crate) fn slept_at(&self, revision: usize) -> bool {
+        self.rare.as_ref().is_some_and(|rare| rare.waiting.revision == revision)
+    }
+
     /// Wakes the machine. Returns whether it was asleep.
     #[inline]
     pub(crate) fn wake(&mut self) -> bool {

@@ -21,6 +21,9 @@ impl<T: Owner> Store<T> {
     pub(crate) fn insert(&mut self, owner: T, seat: Seat<T>) -> Key {
         // Code of the game runs first: if it panics, no owner has been added.
         let bucket = self.bucket_or_panic(&seat);
+        if seat.are_all_asleep() && !seat.is_outdated() {
+            self.wake_outdated(bucket..bucket + 1);
+        }
         let mut panic = FirstPanic::new();
         let slot = self.buckets[bucket as usize].len();
         let key = self.places.insert(SharedPlace::new(Place::new(bucket, slot)));
@@ -233,27 +236,44 @@ impl<T: Owner> Store<T> {
     pub(crate) fn settle_sleepers(&mut self) {
         self.settle_waiters();
         let mut sleepers = mem::take(&mut self.sleepers);
-        if sleepers.len() > 1 {
-            // Sorting by place makes the order of the rows the same on any number of threads. It also means that hardly any row
-            // has to be moved when its owner falls asleep.
-            for Sleeper { key, place, .. } in &mut sleepers {
-                *place = self.places.get(*key).map(SharedPlace::get);
-            }
-            Sleeper::sort(&mut sleepers);
+        // Sorting by place makes the order of the rows the same on any number of threads. It also means that hardly any row has to
+        // be moved when its owner falls asleep.
+        for Sleeper { key, place, .. } in &mut sleepers {
+            *place = self.places.get(*key).map(SharedPlace::get);
         }
+        Sleeper::sort(&mut sleepers);
+        let mut checked = None;
+        let is_outdated = |sleeper: &Sleeper| {
+            let bucket = sleeper.place.map(|place| place.bucket);
+            sleeper.is_asleep && mem::replace(&mut checked, bucket) != bucket && self.is_outdated(sleeper.key)
+        };
+        let woken = if sleepers.iter().any(is_outdated) { self.outdated_beside(&sleepers) } else { Vec::new() };
         for Sleeper { key, is_asleep, .. } in sleepers.drain(..) {
             self.set_asleep(key, is_asleep);
         }
         self.sleepers = sleepers;
+        self.wake_each(&woken);
+    }
+
+    /// Returns the owners that fell asleep before a reload, in the buckets in which `sleepers` fall asleep now. They wake, and
+    /// `sleepers` do not.
+    #[cold]
+    fn outdated_beside(&mut self, sleepers: &[Sleeper]) -> Vec<Key> {
+        let mut woken = Vec::new();
+        let asleep = || sleepers.iter().filter(|sleeper| sleeper.is_asleep).map(|sleeper| sleeper.key);
+        for key in asleep() {
+            self.set_asleep(key, false);
+        }
+        for key in asleep() {
+            if let Some(place) = self.places.get(key).map(SharedPlace::get) {
+                self.take_outdated(place.bucket, &mut woken);
+            }
+        }
+        woken
     }
 
     /// Moves an owner's row to the sleeping part of its bucket, or to the awake part.
     pub(crate) fn set_asleep(&mut self, key: Key, is_asleep: bool) {
-        if is_asleep && !self.is_asleep(key) && self.is_outdated(key) {
-            // Owners that fell asleep before a reload wake, and this one does not.
-            let bucket = self.places[key].get().bucket;
-            self.wake_outdated(bucket..bucket + 1);
-        }
         if let Some(place) = self.places.get(key).map(SharedPlace::get) {
             self.set_row_asleep(place, is_asleep);
             self.buckets[place.bucket as usize].finish_exchanges();
@@ -304,6 +324,8 @@ impl<T: Owner> Store<T> {
         let tag = self.tag(key, has_seats, seat, panic);
         let Self { states, buckets, has_clock, .. } = self;
         let columns = &mut buckets[from.bucket as usize];
+        // An owner that falls asleep again after a reload counts as one that was awake: it does not wake with those that slept on.
+        let was_asleep = was_asleep && bucket == from.bucket && (!is_asleep || seat.slept_at(columns.revision));
         if bucket == from.bucket {
             columns.tags[from.slot()] = tag;
             if has_seats {
@@ -320,7 +342,7 @@ impl<T: Owner> Store<T> {
             self.forget_extra(key);
         }
         self.discarded.empty(seat);
-        if is_asleep != (was_asleep && bucket == from.bucket) {
+        if is_asleep != was_asleep {
             self.sleepers.push(Sleeper::new(key, is_asleep));
         }
         bucket

@@ -321,14 +321,23 @@ impl<T: Owner> Store<T> {
     pub(crate) fn wake_outdated(&mut self, buckets: Range<u32>) {
         let mut woken = Vec::new();
         for bucket in buckets {
-            let columns = &mut self.buckets[bucket as usize];
-            let revision = self.states.get(bucket).state().revision();
-            if mem::replace(&mut columns.revision, revision) != revision {
-                woken.extend(columns.tags[..columns.asleep].iter().map(|tag| tag.key));
-            }
+            self.take_outdated(bucket, &mut woken);
         }
-        if !woken.is_empty() {
-            self.with_each(&woken, |_, single| single.is_touched |= single.seat.wake());
+        self.wake_each(&woken);
+    }
+
+    /// Adds the owners of a bucket to `woken` that sleep in a state whose revision has changed since they fell asleep.
+    pub(crate) fn take_outdated(&mut self, bucket: u32, woken: &mut Vec<Key>) {
+        let columns = &mut self.buckets[bucket as usize];
+        let revision = self.states.get(bucket).state().revision();
+        if mem::replace(&mut columns.revision, revision) != revision {
+            woken.extend(columns.tags[..columns.asleep].iter().map(|tag| tag.key));
+        }
+    }
+
+    pub(crate) fn wake_each(&mut self, keys: &[Key]) {
+        if !keys.is_empty() {
+            self.with_each(keys, |_, single| single.is_touched |= single.seat.wake());
         }
     }
 

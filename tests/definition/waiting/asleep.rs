@@ -175,14 +175,16 @@ fn an_owner_that_falls_asleep_after_a_reload_is_not_woken_with_those_that_slept_
     };
     let definition = parsed(&file(50), &vocabulary().behavior("drowsy", &Drowsy));
     let mut batch = Batch::new();
-    let [before, after] = [(); 2].map(|()| batch.spawn(Guard::default(), definition.initial(), &mut 0.0));
-    batch.send(before, &Told::Noise, &mut 0.0);
+    let [before, again, after, beside] =
+        [(); 4].map(|()| batch.spawn(Guard::default(), definition.initial(), &mut 0.0));
+    batch.send_each([(before, Told::Noise), (again, Told::Noise)], &mut 0.0);
     let mut machine = batch.clone().remove(after).unwrap().1;
     let mut guard = Guard::default();
     definition.reload(&file(60)).unwrap();
-    batch.send(after, &Told::Noise, &mut 0.0);
+    batch.send_each([again, after, beside].map(|key| (key, Told::Noise)), &mut 0.0);
     machine.send(&mut guard, &Told::Noise, &mut 0.0);
     machine.update(&mut guard, &mut 1.0);
     batch.update(&mut 1.0);
-    assert_eq!([&guard, &batch[before], &batch[after]].map(|guard| guard.trace().len()), [0, 1, 0]);
+    let of = [before, again, after, beside].map(|key| batch[key].trace().len());
+    assert_eq!((guard.trace().len(), of), (0, [1, 0, 0, 0]));
 }
