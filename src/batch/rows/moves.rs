@@ -21,6 +21,7 @@ impl<T: Owner> Store<T> {
     pub(crate) fn insert(&mut self, owner: T, seat: Seat<T>) -> Key {
         // Code of the game runs first: if it panics, no owner has been added.
         let bucket = self.bucket_or_panic(&seat);
+        // Owners that fell asleep before a reload wake, and this one does not.
         if seat.are_all_asleep() && !seat.is_outdated() {
             self.wake_outdated(bucket..bucket + 1);
         }

@@ -181,8 +181,12 @@ fn an_owner_that_falls_asleep_after_a_reload_is_not_woken_with_those_that_slept_
     let mut machine = batch.clone().remove(after).unwrap().1;
     let mut guard = Guard::default();
     definition.reload(&file(60)).unwrap();
-    batch.send_each([again, after, beside].map(|key| (key, Told::Noise)), &mut 0.0);
     machine.send(&mut guard, &Told::Noise, &mut 0.0);
+    let mut joined = batch.clone();
+    let guest = joined.insert_machine(guard.clone(), machine.clone()).unwrap();
+    joined.update(&mut 1.0);
+    assert_eq!([before, guest].map(|key| joined[key].trace().len()), [1, 0]);
+    batch.send_each([again, after, beside].map(|key| (key, Told::Noise)), &mut 0.0);
     machine.update(&mut guard, &mut 1.0);
     batch.update(&mut 1.0);
     let of = [before, again, after, beside].map(|key| batch[key].trace().len());
