@@ -4,6 +4,9 @@ use std::fs;
 use std::io::{self, Read as _};
 use std::path::Path;
 
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
 use crate::input::{LONGEST, is_standard};
 use crate::puppet::Told;
 use crate::setting::Setting;
@@ -57,11 +60,16 @@ fn from_csv(text: &str) -> Result<Vec<Moment>, String> {
 }
 
 fn from_toml(text: &str) -> Result<Vec<Moment>, String> {
-    rows(&parsed(text)?)
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Table {
+        at: Vec<toml::Table>,
+    }
+    parsed::<Table>(text).and_then(|table| moments(&table.at))
 }
 
 /// Parses TOML. The error is one line.
-pub(crate) fn parsed(text: &str) -> Result<toml::Table, String> {
+pub(crate) fn parsed<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     toml::from_str(text).map_err(|error: toml::de::Error| {
         let before = error.span().and_then(|at| text.get(..at.start)).unwrap_or_default();
         format!("line {}: {}", before.matches('\n').count() + 1, error.message())
@@ -69,12 +77,10 @@ pub(crate) fn parsed(text: &str) -> Result<toml::Table, String> {
 }
 
 /// Reads the rows `at` of a table.
-pub(crate) fn rows(table: &toml::Table) -> Result<Vec<Moment>, String> {
-    let rows = table.get("at").and_then(toml::Value::as_array).ok_or("there is no `[[at]]` in it")?;
-    let row = |(i, row): (usize, &toml::Value)| {
-        let cells = row.as_table().ok_or_else(|| format!("`at` number {} is not a table", i + 1))?;
+pub(crate) fn moments(rows: &[toml::Table]) -> Result<Vec<Moment>, String> {
+    let row = |(i, row): (usize, &toml::Table)| {
         let text = |value: &toml::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        moment(cells.iter().map(|(name, value)| (name.as_str(), text(value))))
+        moment(row.iter().map(|(name, value)| (name.as_str(), text(value))))
             .map_err(|why| format!("`at` number {}: {why}", i + 1))
     };
     rows.iter().enumerate().map(row).collect()
@@ -141,5 +147,10 @@ mod tests {
             from_toml("[[at]]\ntime = 0\nhealth = { a =\n").unwrap_err(),
             "line 3: unclosed inline table, expected `}`"
         );
+        assert_eq!(
+            from_toml("[[at]]\ntime = 0\n\n[[att]]\ntime = 1\n").unwrap_err(),
+            "line 4: unknown field `att`, expected `at`"
+        );
+        assert_eq!(from_toml("").unwrap_err(), "line 1: missing field `at`");
     }
 }

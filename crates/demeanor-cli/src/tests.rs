@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use demeanor::definition::{ExitRuns, Leads, Meaning, Outline, StateId, Witness, WitnessValue, Words};
+use serde::Deserialize;
 
 use crate::input::Input;
 use crate::loaded::Loaded;
@@ -14,7 +15,7 @@ use crate::puppet::{Event, Told};
 use crate::setting::Setting;
 use crate::shown::escaped;
 use crate::stage::ticks;
-use crate::table::{Moment, parsed, rows, sort};
+use crate::table::{self, Moment, parsed, sort};
 use crate::{Exit, Outcome, WordsFile, complain, count, report, tell, whole_file};
 
 #[derive(Args)]
@@ -40,6 +41,29 @@ pub(crate) struct Test {
     has_tick: bool,
     seconds: f64,
     moments: Vec<Moment>,
+    expect: Vec<String>,
+}
+
+/// A table of runs, as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RunsTable {
+    /// The machine and the length of a tick, for each run that has none of its own.
+    machine: Option<String>,
+    tick: Option<f64>,
+    #[serde(default)]
+    run: Vec<RunsTableRun>,
+}
+
+/// A run in the table.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RunsTableRun {
+    machine: Option<String>,
+    tick: Option<f64>,
+    seconds: f64,
+    #[serde(default)]
+    at: Vec<toml::Table>,
     expect: Vec<String>,
 }
 
@@ -163,16 +187,12 @@ pub(crate) fn replay(input: &Input, table: &Path, machine: Option<&str>, words: 
     let shown = table.display().to_string();
     let named = |why: String| format!("{shown}: {why}");
     let text = fs::read_to_string(table).map_err(|error| named(error.to_string()))?;
-    let table = parsed(&text).map_err(named)?;
-    // Without this, a table of another kind would have no runs, and nothing would be found in it.
-    if let Some(key) = table.keys().find(|key| !["tick", "machine", "run"].contains(&key.as_str())) {
-        return Err(named(format!("unknown key `{key}`: a table of runs has `tick`, `machine` and `[[run]]`")));
-    }
-    let runs = table.get("run").and_then(toml::Value::as_array).map_or(&[][..], Vec::as_slice);
-    let tests = runs.iter().enumerate().map(|(nth, run)| {
-        let read = run.as_table().ok_or_else(|| "it is not a table".to_owned()).and_then(|run| Test::read(run, &table));
-        read.map_err(|why| named(format!("run {}: {why}", nth + 1)))
-    });
+    let mut table: RunsTable = parsed(&text).map_err(named)?;
+    let runs = std::mem::take(&mut table.run);
+    let tests = runs
+        .into_iter()
+        .enumerate()
+        .map(|(nth, run)| Test::read(run, &table).map_err(|why| named(format!("run {}: {why}", nth + 1))));
     let tests = tests.collect::<Result<Vec<_>, _>>()?;
     let outlines = match input.outlines(words)? {
         Ok(outlines) => outlines,
@@ -212,17 +232,12 @@ pub(crate) fn replay(input: &Input, table: &Path, machine: Option<&str>, words: 
 }
 
 impl Test {
-    /// Reads a run. The table may have the machine and the length of a tick for all its runs.
-    fn read(run: &toml::Table, table: &toml::Table) -> Result<Self, String> {
-        let of_all = |key: &str| run.get(key).or_else(|| table.get(key));
-        let tick = of_all("tick").and_then(number).ok_or("there is no `tick` in it")?;
-        let machine = of_all("machine").and_then(toml::Value::as_str).map(str::to_owned);
-        let seconds = run.get("seconds").and_then(number).ok_or("there is no `seconds` in it")?;
-        let mut moments = if run.contains_key("at") { rows(run)? } else { Vec::new() };
+    fn read(run: RunsTableRun, table: &RunsTable) -> Result<Self, String> {
+        let tick = run.tick.or(table.tick).ok_or("there is no `tick` in it")?;
+        let machine = run.machine.or_else(|| table.machine.clone());
+        let mut moments = table::moments(&run.at)?;
         sort(&mut moments);
-        let expect = run.get("expect").and_then(toml::Value::as_array).ok_or("there is no `expect` in it")?;
-        let expect = expect.iter().map(|line| line.as_str().unwrap_or_default().to_owned()).collect();
-        Ok(Self { machine, tick, has_tick: true, seconds, moments, expect })
+        Ok(Self { machine, tick, has_tick: true, seconds: run.seconds, moments, expect: run.expect })
     }
 
     /// Plays a run of this many ticks, and makes a test of what happens.
@@ -349,11 +364,6 @@ fn name(outline: &Outline, (of, nth): (StateId, usize)) -> String {
     };
     let label = exit.label();
     if label.is_empty() { format!("{from}{to}") } else { format!("{from}{to}: {label}") }
-}
-
-fn number(value: &toml::Value) -> Option<f64> {
-    #[expect(clippy::cast_precision_loss, reason = "a number of seconds")]
-    value.as_float().or(value.as_integer().map(|number| number as f64))
 }
 
 fn quoted(text: &str) -> String {

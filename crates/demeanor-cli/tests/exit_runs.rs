@@ -259,7 +259,7 @@ fn one_table_has_the_runs_of_all_machines_of_a_file() {
     );
     assert_eq!(
         refused(&["--tests", "slower.toml"]),
-        "error: slower.toml: unknown key `machines`: a table of runs has `tick`, `machine` and `[[run]]`\n"
+        "error: slower.toml: line 1: unknown field `machines`, expected one of `machine`, `tick`, `run`\n"
     );
     let cut = told.split_inclusive("seconds =").next().unwrap();
     let folder = folder.with("cut.toml", cut).with("still.toml", &told.replacen("tick = 0.1", "tick = 0", 1));
@@ -387,8 +387,17 @@ fn the_table_says_why_no_run_was_found() {
 fn a_table_with_a_mistake_names_its_run() {
     for (table, why) in [
         ("[[run]]\nseconds = 1\nexpect = []\n", "run 1: there is no `tick` in it"),
-        ("tick = 0.1\n[[run]]\nexpect = []\n", "run 1: there is no `seconds` in it"),
-        ("tick = 0.1\n[[run]]\nseconds = 1\n", "run 1: there is no `expect` in it"),
+        ("tick = 0.1\n[[run]]\nexpect = []\n", "line 2: missing field `seconds`"),
+        ("tick = 0.1\n\n[[run]]\nseconds = 1\n", "line 3: missing field `expect`"),
+        (
+            "tick = 0.1\n[[run]]\nsecond = 1\nexpect = []\n",
+            "line 3: unknown field `second`, expected one of `machine`, `tick`, `seconds`, `at`, `expect`",
+        ),
+        ("tick = '0.1'\n", "line 1: invalid type: string \"0.1\", expected f64"),
+        (
+            "tick = 0.1\n[[run]]\nseconds = 1\nexpect = [\n    '0 s  ends in post',\n    1,\n]\n",
+            "line 6: invalid type: integer `1`, expected a string",
+        ),
         (
             "tick = 0.1\n[[run]]\nseconds = 1\nexpect = []\nat = [{ seen = true }]\n",
             "run 1: `at` number 1: there is no `time`",
