@@ -1095,7 +1095,7 @@ fn tick_some<T: Owner>(
     owner: &mut T,
     cx: &mut T::Context<'_>,
 ) -> (bool, bool) {
-    match machine.seat.current.tick_of_delegate() {
+    match machine.seat.current.tick_of_delegate(machine.seat.is_lone()) {
         Some(tick) if machine.settings().global.is_none() => tick(machine, observer, owner, cx),
         _ => tick_all(machine, observer, owner, cx),
     }
@@ -1225,7 +1225,7 @@ fn tick_from<T: Owner>(
 
 /// Runs one tick in full.
 #[inline(never)]
-fn tick_all<T: Owner>(
+pub(crate) fn tick_all<T: Owner>(
     machine: &mut StateMachine<T>,
     observer: Option<&mut dyn Observer<T>>,
     owner: &mut T,
