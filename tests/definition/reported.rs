@@ -9,7 +9,7 @@ use demeanor::{Fsm, State, StateRef};
 use miette::{GraphicalReportHandler, GraphicalTheme};
 
 use crate::guard::{Guard, Notes, Told, current, parsed, vocabulary};
-use crate::troop::{Alike, Request, in_all_ways};
+use crate::troop::{Alike, Request, Troop, WAYS, in_all_ways};
 
 /// `explain` looked the state up by its name, and found another one of that name.
 #[test]
@@ -375,4 +375,25 @@ fn a_number_that_a_state_stores_is_no_request() {
     for (guard, _) in in_all_ways(&definition, &definition.initial(), &guards, &[0.0, 1.0, 2.0]) {
         assert_eq!(*guard.trace(), ["requests wait: false"]);
     }
+}
+
+/// In a batch, the change was made before the number was stored, so that the owner did not know its next turn, and stayed awake.
+#[test]
+fn a_number_that_an_outer_state_stores_is_stored_before_the_change_of_an_inner_one() {
+    let file = "
+        initial = 'inner'
+        global = 'always'
+        states.always.exits = [{ to = 'outer', when = 'chance_per_second(0)' }]
+        states.outer = { every = 1 }
+        states.inner = { parent = 'outer', every = 1, exits = [{ to = 'inner', when = 'time_in_state > 0' }] }
+    ";
+    let definition = parsed(file, &vocabulary());
+    let ends = WAYS.iter().map(|way| {
+        let mut troop = Troop::start(*way, &[Guard::default()], &definition.initial(), definition.global());
+        troop.update(1.0);
+        let (_, machine) = troop.end().remove(0);
+        machine.digest()
+    });
+    let digests: Vec<_> = ends.collect();
+    assert_eq!(digests, vec![digests[0]; WAYS.len()]);
 }

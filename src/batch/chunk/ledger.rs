@@ -84,16 +84,17 @@ impl<T: Owner> Ledger<'_, T> {
                 entering.enter_on(&mut individual.seat);
                 individual.count = 1;
             }
-            if let Some(mover) = asked.supersede(slot) {
-                match asked.take_original(slot) {
-                    Some(request) => individual.requests.push(request),
-                    None => individual.ask_as(mover, rows),
-                }
-            }
             // If no owner has requested waits, this check saves a search, which takes as long as taking a wait.
             if !asked.waits.is_empty() {
                 for wait in asked.waits.take(slot, kept) {
                     individual.ask(wait.request(rows.states()), wait.scope);
+                }
+            }
+            // A callback that has requested a wait requests no mover, so these waits are those of callbacks before the mover's.
+            if let Some(mover) = asked.supersede(slot) {
+                match asked.take_original(slot) {
+                    Some(request) => individual.requests.push(request),
+                    None => individual.ask_as(mover, rows),
                 }
             }
         }
@@ -232,8 +233,8 @@ impl<T: Owner> Asked<T> {
         is_open
     }
 
-    /// Notes that the owner at a slot becomes an individual. Returns the owner's mover, if it has one. The mover is the owner's
-    /// first request.
+    /// Notes that the owner at a slot becomes an individual. Returns the owner's mover, if it has one. The mover is the first
+    /// request of its callback.
     pub(crate) fn supersede(&mut self, slot: usize) -> Option<Mover> {
         let mover = self.mover_of(slot);
         self.has_stale |= mover.is_some();
