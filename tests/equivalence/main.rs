@@ -7,6 +7,7 @@
 //! - `program`, `verbs`: the tables of the states and what they ask for, which the tests of the machine against its model share.
 //! - `script`: what the game does: ticks, owners that come and go, messages, changes from outside, panics.
 //! - `puppet`: the owners, and the states that do what the table says.
+//! - `files`: random definition files, in which these states are the behaviors.
 //! - `lockstep`: batch and machines side by side.
 //! - `polling`: a machine that waits beside one that polls.
 //! - `saving`: a batch that is saved and loaded now and then beside machines that are not.
@@ -18,6 +19,8 @@
 
 #[path = "../cases/mod.rs"]
 mod cases;
+#[cfg(feature = "definition")]
+mod files;
 mod lockstep;
 mod polling;
 #[path = "../model/program.rs"]
@@ -58,7 +61,11 @@ fn pool(threads: usize) -> &'static rayon::ThreadPool {
 /// Runs a script in every way, and compares where the batches keep whom.
 #[expect(clippy::needless_pass_by_value, reason = "as it is made")]
 fn hold(script: Script) {
-    let runs: Vec<_> = Way::ALL.iter().map(|way| (way, run(&script, *way))).collect();
+    hold_in(Way::ALL, &script);
+}
+
+fn hold_in(ways: &[Way], script: &Script) {
+    let runs: Vec<_> = ways.iter().map(|way| (way, run(script, *way))).collect();
     for (way, of_way) in &runs {
         for (other, of_other) in &runs {
             // After a panic, a batch that is updated in turn has left owners out that others have not.
@@ -143,6 +150,22 @@ fn a_batch_that_is_saved_and_loaded_goes_on_as_if_it_had_not_been() {
     check_cases(2, (plain(), 1..6_usize), hold_saving);
     check_cases(2, (patient(), 1..6_usize), hold_saving);
     check_cases(1, (crowded(), 1..6_usize), hold_saving);
+}
+
+/// Rules 19, 22 and 27, for the states of a file.
+#[cfg(feature = "definition")]
+#[test]
+fn owners_of_a_random_file_fare_in_a_batch_as_on_machines_of_their_own() {
+    check_cases(20, script::from_files(false), |script| hold_in(Way::OF_FILES, &script));
+    #[cfg(feature = "serde")]
+    check_cases(2, (script::from_files(false), 1..6_usize), hold_saving);
+}
+
+/// Rule 19, for files that are edited under their owners.
+#[cfg(feature = "definition")]
+#[test]
+fn owners_of_a_file_that_is_edited_fare_in_a_batch_as_on_machines_of_their_own() {
+    check_cases(16, script::from_files(true), |script| hold_in(Way::OF_FILES, &script));
 }
 
 /// Rules 25 and 26.

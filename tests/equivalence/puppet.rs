@@ -32,10 +32,28 @@ pub(crate) struct Puppet {
     pub(crate) fuse: Cell<u32>,
     /// What it waits for, if it polls.
     pub(crate) poll: Option<Box<Poll>>,
+    /// What a file asks of it.
+    pub(crate) words: Words,
     counter: u32,
     events: RefCell<Vec<Event>>,
     /// Its changes in words.
     told: Vec<String>,
+}
+
+/// What a file asks of an owner, and what it draws next.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Words {
+    pub(crate) x: f64,
+    pub(crate) y: f64,
+    pub(crate) is_lit: bool,
+    luck: u32,
+}
+
+impl Words {
+    pub(crate) fn draw(&mut self) -> f64 {
+        self.luck = self.luck.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        f64::from(self.luck >> 8) / f64::from(1 << 24)
+    }
 }
 
 /// Who has sent a message.
@@ -56,10 +74,10 @@ pub(crate) struct Mark {
 /// What a callback or a guard sees of the machine.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Seen {
-    path: [Option<Mark>; 4],
+    path: [Option<Mark>; 6],
     previous: Option<Mark>,
     /// How long each state of the path has been active, in seconds.
-    times: [Option<f64>; 4],
+    times: [Option<f64>; 6],
     target: Option<Mark>,
     has_requests: bool,
 }
@@ -80,6 +98,8 @@ pub(crate) enum Event {
     Now(bool, Option<Mark>),
     /// It has panicked, and the callback goes on.
     Caught(Option<Mark>),
+    /// An action of a file, with the bits of its number.
+    Acted(u64),
 }
 
 impl Event {
@@ -97,7 +117,7 @@ impl Event {
             Self::Told(..) => Kind::Told,
             Self::Completed(..) => Kind::Completed,
             Self::Updated(_) => Kind::AfterUpdate,
-            Self::Now(..) | Self::Caught(_) => Kind::Now,
+            Self::Now(..) | Self::Caught(_) | Self::Acted(_) => Kind::Now,
         }
     }
 }
@@ -174,7 +194,7 @@ impl<'p> Table<'p> {
     fn is_among_many(&self, owner: usize, event: Event) -> bool {
         let kind = event.kind();
         match event {
-            Event::Now(..) | Event::Caught(_) => return false,
+            Event::Now(..) | Event::Caught(_) | Event::Acted(_) => return false,
             Event::Done(..) => {}
             Event::Called(..) | Event::Asked(..) | Event::Told(..) | Event::Completed(..) | Event::Updated(_) => {
                 let last = self.last.get();
@@ -254,6 +274,7 @@ impl Puppet {
             ends_left: u32::MAX,
             fuse: Cell::new(0),
             poll: None,
+            words: Words { x: f64::from(counter % 3), y: f64::from(counter % 2), is_lit: false, luck: counter },
             counter,
             events: RefCell::default(),
             told: Vec::new(),
@@ -300,7 +321,7 @@ impl Puppet {
         (self.updates_left, self.ends_left) = (u32::MAX, u32::MAX);
     }
 
-    fn record(&self, event: Event, table: &Table<'_>) {
+    pub(crate) fn record(&self, event: Event, table: &Table<'_>) {
         self.events.borrow_mut().push(event);
         let kind = event.kind();
         let among_many = table.is_among_many(self.number, event);
@@ -386,6 +407,9 @@ pub(crate) struct Forms {
     all: OnceLock<Vec<Form>>,
     /// How many states of the program there are.
     live: AtomicUsize,
+    /// The states of a file, whose behaviors are the states of the program.
+    #[cfg(feature = "definition")]
+    pub(crate) definition: OnceLock<demeanor::definition::Definition<Puppet>>,
 }
 
 struct Form {
@@ -412,7 +436,12 @@ pub(crate) enum Order {
 
 impl Forms {
     pub(crate) fn of(program: &Program, passive: &[Id], orders: &[Order]) -> &'static Self {
-        let forms: &'static Self = Box::leak(Box::new(Self { all: OnceLock::new(), live: AtomicUsize::new(0) }));
+        let forms: &'static Self = Box::leak(Box::new(Self {
+            all: OnceLock::new(),
+            live: AtomicUsize::new(0),
+            #[cfg(feature = "definition")]
+            definition: OnceLock::new(),
+        }));
         let form = |(id, row): (Id, &crate::program::StateRow)| {
             let is_leaf = row.initial.is_none() && program.states.iter().all(|other| other.parent != Some(id));
             let is_owned = matches!(row.made, Made::Owned);
@@ -453,6 +482,11 @@ impl Forms {
     }
 
     pub(crate) fn reference(&'static self, id: Id) -> StateRef<Puppet> {
+        #[cfg(feature = "definition")]
+        if let Some(definition) = self.definition.get() {
+            let renamed = || definition.state(&format!("s_1{id}"));
+            return definition.state(&format!("s{id}")).or_else(renamed).expect("each file has a state of this number");
+        }
         let form = self.form(id);
         match (form.is_made_anew, id % 2) {
             (false, _) => form.reference.clone(),
@@ -467,7 +501,15 @@ pub(crate) fn mark(state: &StateRef<Puppet>) -> Mark {
     fn of<const KIND: u8>(state: &StateRef<Puppet>) -> Option<Mark> {
         state.downcast_ref::<Node<KIND>>().map(|node| Mark { id: node.id, edits: node.edits })
     }
-    of::<0>(state).or_else(|| of::<1>(state)).or_else(|| of::<2>(state)).or_else(|| of::<3>(state)).expect("a node")
+    let of_file = || {
+        let digits: String = state.name().chars().filter(char::is_ascii_digit).collect();
+        Mark { id: digits.parse().expect("the name of a state in a file has its number"), edits: 0 }
+    };
+    of::<0>(state)
+        .or_else(|| of::<1>(state))
+        .or_else(|| of::<2>(state))
+        .or_else(|| of::<3>(state))
+        .unwrap_or_else(of_file)
 }
 
 /// What a machine, a batch or a handle shows.
@@ -476,7 +518,7 @@ pub(crate) fn seen<'a>(
     previous: Option<&StateRef<Puppet>>,
     time_in: impl Fn(&dyn State<Puppet>) -> Option<f64>,
 ) -> Seen {
-    let (mut levels, mut times) = ([None; 4], [None; 4]);
+    let (mut levels, mut times) = ([None; 6], [None; 6]);
     for (level, state) in path.enumerate() {
         levels[level] = Some(mark(state));
         times[level] = time_in(&**state);

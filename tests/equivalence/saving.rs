@@ -15,7 +15,10 @@ thread_local! {
 
 /// All states by their numbers; those that are made anew, or are edited, by their types.
 pub(crate) fn book(forms: &'static Forms) -> StateBook<Puppet> {
-    let named = ids().fold(StateBook::new(), |book, id| book.with_name(id.to_string(), forms.fixed(id)));
+    let book = StateBook::new();
+    #[cfg(feature = "definition")]
+    let book = forms.definition.get().into_iter().fold(book, StateBook::with_definition);
+    let named = ids().fold(book, |book, id| book.with_name(id.to_string(), forms.fixed(id)));
     named.with_owned_name::<Node<2>>("evens").with_owned_name::<Node<3>>("odds").with_messages()
 }
 

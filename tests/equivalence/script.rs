@@ -1,24 +1,55 @@
 //! A script: a program of states, and what a game does with many owners that run it.
 
+use std::fmt;
+
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::Index;
 
+#[cfg(feature = "definition")]
+use crate::files::file;
 use crate::program::{
     Callback, Id, Line, Made, Program, STATES, Verb, Wait, id, line, states, states_with_regions, verb,
 };
 use crate::puppet::Order;
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct Script {
     pub(crate) program: Program,
     pub(crate) passive: Vec<Id>,
     pub(crate) orders: Vec<Order>,
     pub(crate) deeds: Vec<Deed>,
+    /// The file of the states, and the one that it is edited to; none if the states are those of the program.
+    pub(crate) files: Option<[File; 2]>,
+}
+
+/// The text of a definition file.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct File(pub(crate) String);
+
+/// One line for each row, line and deed, and then the files as they are written.
+impl fmt::Debug for Script {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Program { states, lines, global, fuel, .. } = &self.program;
+        writeln!(f, "global {global:?}, fuel {fuel}, passive {:?}, {:?}", self.passive, self.orders)?;
+        states.iter().try_for_each(|row| writeln!(f, "{row:?}"))?;
+        lines.iter().try_for_each(|line| writeln!(f, "{line:?}"))?;
+        self.deeds.iter().try_for_each(|deed| writeln!(f, "{deed:?}"))?;
+        self.files.iter().flatten().try_for_each(|File(text)| write!(f, "\n{text}"))
+    }
 }
 
 impl Script {
+    pub(crate) fn is_of_a_file(&self) -> bool {
+        self.files.is_some()
+    }
+
+    /// Whether the states of the file become others.
+    pub(crate) fn is_edited(&self) -> bool {
+        self.files.as_ref().is_some_and(|[file, other]| file != other)
+    }
+
     /// Changes verbs wherever the script has some.
     pub(crate) fn map_verbs(mut self, change: impl Fn(Verb) -> Verb) -> Self {
         let lines = self.program.lines.iter_mut().flat_map(|line| &mut line.verbs);
@@ -68,6 +99,10 @@ pub(crate) enum Deed {
     Shrink,
     /// Something is done to one owner.
     To(usize, Act),
+    /// One owner's numbers and its flag are others.
+    Set(usize, [u8; 2], bool),
+    /// The first or the second file is loaded.
+    Reload(usize),
 }
 
 #[derive(Clone, Debug)]
@@ -148,7 +183,7 @@ fn script(
     deeds: impl Strategy<Value = Vec<Deed>>,
 ) -> impl Strategy<Value = Script> {
     (program, vec(id(), 0..3), vec(order(), usize::from(STATES)), deeds)
-        .prop_map(|(program, passive, orders, deeds)| Script { program, passive, orders, deeds })
+        .prop_map(|(program, passive, orders, deeds)| Script { program, passive, orders, deeds, files: None })
 }
 
 /// Every state, callback and verb there is, and a few owners.
@@ -268,4 +303,51 @@ pub(crate) fn crowded() -> impl Strategy<Value = Script> {
         deeds
     });
     script(flat(), deeds)
+}
+
+/// The intricate ones, whose states are from a file. The other file is the same one, or it has other states, also of other names.
+/// In half of them, hardly anything but the file leads to a change.
+#[cfg(feature = "definition")]
+pub(crate) fn from_files(is_edited: bool) -> impl Strategy<Value = Script> {
+    let deed = prop_oneof![
+        6 => Just(Deed::Tick),
+        4 => (1..9_i32).prop_map(Deed::Advance),
+        4 => (any::<usize>(), [0..6_u8, 0..4_u8], any::<bool>()).prop_map(|(number, xy, lit)| Deed::Set(number, xy, lit)),
+        1 => (0..2_usize).prop_map(Deed::Reload),
+        1 => of_container(),
+        8 => deed(),
+    ];
+    // Owners that have entered their states, and owners that have not: as many as are asked together, or more.
+    let count = prop_oneof![12 => Just(3), 1 => Just(70)];
+    let deeds = (count, vec(deed, 1..32)).prop_map(|(count, deeds)| {
+        let [initial, other] = [0, 1].map(Deed::Spawn);
+        [vec![Deed::Insert(0, count), initial, other], deeds].concat()
+    });
+    let tables = || prop_oneof![states(), states_with_regions()];
+    let scripts = (intricate(), deeds, vec(id(), 0..6), any::<bool>());
+    (scripts, tables(), tables(), any::<bool>(), vec(id(), 0..3))
+        .prop_flat_map(move |((mut script, deeds, passive, is_calm), rows, others, is_nested_as_before, renamed)| {
+            (script.deeds, script.passive) = (deeds, passive);
+            script.program.states.clone_from(&rows);
+            if is_calm {
+                script.program.lines.truncate(2);
+            }
+            script.program.fuel = script.program.fuel.min(40);
+            let has_global = script.program.global.is_some();
+            // No exit leads to the global state of a file.
+            script.deeds.retain(|deed| !matches!(deed, Deed::SetGlobal(_)));
+            let other = file(if is_nested_as_before { rows.clone() } else { others }, has_global);
+            (file(rows, has_global), other, Just((script, renamed)))
+        })
+        .prop_map(move |(file, mut other, (mut script, renamed))| {
+            other = renamed.iter().fold(other, |file, id| file.renamed(*id));
+            script.files = Some([file.clone(), if is_edited { other } else { file }]);
+            // A child that acts ahead of all requests in the tick in which its parent has its turn enters a state before a batch has
+            // stored the parent's next turn, so that the owner falls asleep one tick later than on a machine.
+            script.map_verbs(|verb| match verb {
+                Verb::ChangeAhead(to) => Verb::ChangeNow(to),
+                Verb::SendAhead => Verb::SendNow,
+                verb => verb,
+            })
+        })
 }
