@@ -112,10 +112,12 @@ pub(crate) fn run(script: &Script, way: Way) -> Run {
 pub(crate) fn run_saving(script: &Script, way: Way, every: usize) -> Run {
     let forms = Forms::of(&script.program, &script.passive, &script.orders);
     #[cfg(feature = "definition")]
-    let batch = script.files.as_ref().map(|[file, _]| forms.definition.get_or_init(|| file.parsed(forms)).batch());
+    let batch = script
+        .files
+        .as_ref()
+        .map_or_else(Batch::new, |[file, _]| forms.definition.get_or_init(|| file.parsed(forms)).batch());
     #[cfg(not(feature = "definition"))]
-    let batch = None;
-    let batch = batch.unwrap_or_default();
+    let batch = Batch::new();
     let mut stage = Stage {
         script,
         #[cfg(feature = "serde")]

@@ -16,6 +16,7 @@
 //! many scripts of few owners for each test, and a sixty-fourth as many of many owners.
 
 #![cfg(feature = "std")]
+#![cfg_attr(not(feature = "definition"), expect(dead_code, reason = "some of what a script does is for files"))]
 
 #[path = "../cases/mod.rs"]
 mod cases;
