@@ -50,16 +50,16 @@ pub(crate) fn fmt(fmt: &Fmt) -> Outcome {
     for path in &fmt.files {
         let input = Input::new(path)?;
         let name = input.name();
-        let text = match &input {
-            Input::File(path) => fs::read_to_string(path).map_err(|error| format!("{name}: {error}"))?,
-            Input::Standard(bytes) => String::from_utf8(bytes.clone()).map_err(|error| format!("{name}: {error}"))?,
-            Input::Text { text, .. } => text.clone(),
-        };
         if let Err(problems) = input.outlines(None)? {
             report(problems.iter().filter(|problem| !problem.is_warning()));
             exit = Exit::Found;
             continue;
         }
+        let text = match &input {
+            Input::File(path) => fs::read_to_string(path).map_err(|error| format!("{name}: {error}"))?,
+            Input::Standard(bytes) => String::from_utf8(bytes.clone()).map_err(|error| format!("{name}: {error}"))?,
+            Input::Text { text, .. } => text.clone(),
+        };
         let formatted = formatted(&text, form).map_err(|why| format!("{name}: {why}"))?;
         if fmt.check {
             if formatted != text {

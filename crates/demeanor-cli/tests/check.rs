@@ -119,6 +119,18 @@ fn what_is_found_is_one_json_document() {
 }
 
 #[test]
+fn a_file_that_is_not_utf_8_is_a_mistake_for_each_command_and_fmt_formats_the_others() {
+    let latin = b"initial = 'a'\n[states.a]\nnote = 'caf\xe9'\nfinal = true\n";
+    let folder = Folder::new("latin").with("latin.toml", latin).with("right.toml", RIGHT);
+    for arguments in [&["check", "latin.toml"][..], &["run", "latin.toml"], &["fmt", "latin.toml", "right.toml"]] {
+        let (code, _, complained) = folder.run(arguments);
+        assert_eq!(code, 1, "{arguments:?}: {complained}");
+        assert!(complained.starts_with("not-utf8\n") && complained.contains("[latin.toml:3:12]"), "{complained}");
+    }
+    assert_eq!(folder.run(&["fmt", "--check", "right.toml"]), (0, String::new(), String::new()));
+}
+
+#[test]
 #[cfg(feature = "script")]
 fn a_dash_is_standard_input() {
     let folder = Folder::new("stdin").with("low.rhai", "this.health < ;");

@@ -20,7 +20,7 @@ impl Folder {
         Self(path)
     }
 
-    pub(crate) fn with(self, file: &str, text: &str) -> Self {
+    pub(crate) fn with(self, file: &str, text: &(impl AsRef<[u8]> + ?Sized)) -> Self {
         fs::write(self.0.join(file), text).unwrap();
         self
     }
