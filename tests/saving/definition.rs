@@ -2,7 +2,7 @@
 
 use demeanor::definition::{Definition, Vocabulary};
 use demeanor::save::{SavedMore, SavedNote, SavedThen, Seconds};
-use demeanor::{Batch, LoadError, Missing, Owner, StateBook, StateMachine};
+use demeanor::{Batch, LoadError, Missing, NextWake, Owner, StateBook, StateMachine};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -239,6 +239,23 @@ fn a_book_knows_the_states_of_a_definition_that_is_reloaded() {
     let book = book.on_missing(move |_| Missing::Place(new.clone()));
     let loaded = book.load(machine.save(&book, 0.0).unwrap(), 0.0).unwrap();
     assert_eq!([loaded.current(), loaded.previous()], [Some(&lamp.initial()); 2]);
+}
+
+#[test]
+fn owners_that_fell_asleep_after_a_reload_sleep_on_where_their_state_is_nested_otherwise() {
+    let lamp = definition("initial = 'dim'\nstates.dim.final = true");
+    let mut batch = lamp.batch();
+    let keys = [(); 3].map(|()| batch.spawn(Lamp::default(), lamp.initial(), &mut 0.0));
+    batch.sleep(keys[0]);
+    lamp.reload("initial = 'on'\nstates.on.initial = 'dim'\nstates.dim = { parent = 'on', final = true }").unwrap();
+    batch.sleep(keys[1]);
+    batch.sleep(keys[2]);
+    let book = StateBook::new().with_definition(&lamp);
+    let loaded = Batch::load(batch.save(&book, 0.0).unwrap().map_owners(Lamp::clone), &book, 0.0).unwrap();
+    for batch in [batch, loaded] {
+        let wakes = keys.map(|key| batch.next_wake(key).unwrap());
+        assert_eq!(wakes, [NextWake::EveryTick, NextWake::Never, NextWake::Never]);
+    }
 }
 
 #[test]

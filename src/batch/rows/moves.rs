@@ -21,10 +21,7 @@ impl<T: Owner> Store<T> {
     pub(crate) fn insert(&mut self, owner: T, seat: Seat<T>) -> Key {
         // Code of the game runs first: if it panics, no owner has been added.
         let bucket = self.bucket_or_panic(&seat);
-        // Owners that fell asleep before a reload wake, and this one does not.
-        if seat.are_all_asleep() && !seat.is_outdated() {
-            self.wake_outdated(bucket..bucket + 1);
-        }
+        self.wake_before(&seat, bucket);
         let mut panic = FirstPanic::new();
         let slot = self.buckets[bucket as usize].len();
         let key = self.places.insert(SharedPlace::new(Place::new(bucket, slot)));
@@ -35,6 +32,14 @@ impl<T: Owner> Store<T> {
             panic.resume();
         }
         key
+    }
+
+    /// Wakes the owners of a bucket that fell asleep before a reload, if an owner joins them that has fallen asleep after it. This
+    /// owner does not wake.
+    pub(crate) fn wake_before(&mut self, seat: &Seat<T>, bucket: u32) {
+        if seat.are_all_asleep() && !seat.is_outdated() {
+            self.wake_outdated(bucket..bucket + 1);
+        }
     }
 
     /// Makes room in a state's bucket.

@@ -381,6 +381,7 @@ impl<T: Owner> Loading<'_, T> {
         let bucket = store.bucket_for(&seat, panic);
         let slot = store.buckets[bucket as usize].len();
         store.places[key].set(Place::new(bucket, slot));
+        store.wake_before(&seat, bucket);
         store.push_row(owner, key, bucket, seat, panic);
     }
 }
