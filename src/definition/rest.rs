@@ -215,7 +215,9 @@ impl<T: Owner> DefinedState<T> {
     /// `turn` seconds in the state. `None` if something must be evaluated now or soon.
     fn rest_for(&self, at: Here<'_, T>, turn: Option<f64>, fsm: &Fsm<'_, T>, cx: &T::Context<'_>) -> Option<f64> {
         let view = fsm.view();
-        if !self.is(view.current) || fsm.has_requests() {
+        // A callback may have reloaded the file meanwhile.
+        let is_outdated = at.graph.version != self.shared.version();
+        if !self.is(view.current) || fsm.has_requests() || is_outdated {
             return None;
         }
         // The times of the clock, in seconds, at which the first of the exits that are tried in each tick opens, and at which the

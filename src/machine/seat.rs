@@ -377,14 +377,14 @@ impl<T: Owner> Seat<T> {
 
     /// Returns whether the machine is asleep and the revision of its innermost state has changed since it fell asleep.
     pub(crate) fn is_outdated(&self) -> bool {
-        let waiting = self.rare.as_ref().map(|rare| &rare.waiting).filter(|waiting| waiting.is_asleep());
-        waiting.is_some_and(|waiting| waiting.revision != self.current.revision())
+        self.asleep_since().is_some_and(|revision| revision != self.current.revision())
     }
 
-    /// Returns whether the revision of the innermost state was this one when the machine fell asleep.
-    #[cfg(feature = "std")]
-    pub(crate) fn slept_at(&self, revision: usize) -> bool {
-        self.rare.as_ref().is_some_and(|rare| rare.waiting.revision == revision)
+    /// Returns the revision of the innermost state when the machine fell asleep. `None` while it is awake.
+    #[inline]
+    pub(crate) fn asleep_since(&self) -> Option<usize> {
+        let waiting = self.rare.as_ref().map(|rare| &rare.waiting).filter(|waiting| waiting.is_asleep());
+        waiting.map(|waiting| waiting.revision)
     }
 
     /// Wakes the machine. Returns whether it was asleep.

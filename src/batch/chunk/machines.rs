@@ -12,7 +12,7 @@ use crate::batch::rows::individuals::Individual;
 use crate::batch::rows::notes::as_observer;
 use crate::batch::rows::range::Rows;
 use crate::batch::wait::timers::MOST_NUMBERS;
-use crate::batch::wait::waiter::Until;
+use crate::batch::wait::waiter::{Until, short};
 use crate::change::End;
 use crate::fsm::{Entries, Machines, Order, Request, View, time_or_zero};
 use crate::machine::regions::Tree;
@@ -291,7 +291,12 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, '_, T> {
             Awaited::Note(note) => Until::Note(note),
         };
         let is_entry = matches!(self.phase, Phase::Enter(_));
-        self.ledger.asked.waits.add(Wait { slot, seconds, until, scope, is_entry });
+        let revision = match self.phase {
+            _ if until != Until::Awake => 0,
+            Phase::Enter(entering) => short(entering.known.state().revision()),
+            _ => short(self.from().revision()),
+        };
+        self.ledger.asked.waits.add(Wait { slot, seconds, until, scope, is_entry, revision });
         // Further requests of the owner come after this one, so they cannot become movers.
         self.ledger.asked.close_up_to(slot);
         true

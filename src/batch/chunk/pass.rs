@@ -164,7 +164,7 @@ impl<T: Owner> Pass<T> {
         let now = waits.iter().next().and_then(|_| panic.catch(|| owner::now::<T>(cx)));
         let Some(now) = now else { return waits.clear() };
         let current_of = |slot| Mover::find(movers, slot).map_or(rows.bucket, Mover::target);
-        for &Wait { slot, mut seconds, until, scope, is_entry } in waits.iter() {
+        for &Wait { slot, mut seconds, until, scope, is_entry, revision } in waits.iter() {
             let owner = &owners[slot];
             let is_next = scope == Scope::Current;
             if !is_next && (seconds.is_nan() || seconds < 0.0) {
@@ -186,7 +186,7 @@ impl<T: Owner> Pass<T> {
                     panic.catch(|| tell_endless_sleep(owner, current.as_option()));
                 }
             }
-            waiters.push(Waiter { key, at, until, scope });
+            waiters.push(Waiter { key, at, until, scope, revision });
         }
         waits.clear();
     }

@@ -23,6 +23,8 @@ pub(crate) struct Wait {
     /// Whether the wait was requested in `enter`. A wait that was requested earlier may belong to a state that has been left
     /// since.
     pub(crate) is_entry: bool,
+    /// The revision of the owner's state, for a sleep.
+    pub(crate) revision: u32,
 }
 
 impl Wait {

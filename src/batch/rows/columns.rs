@@ -316,7 +316,7 @@ impl<T: Owner> Columns<T> {
     /// Moves all rows of `other` to the end of these rows.
     pub(crate) fn append(&mut self, other: &mut Self) {
         if self.is_empty() {
-            mem::swap(self, other);
+            self.swap_rows(other);
         } else {
             self.append_kept(other);
         }

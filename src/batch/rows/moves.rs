@@ -10,7 +10,7 @@ use super::store::{Sleeper, Store};
 use crate::batch::known::key::Key;
 use crate::batch::known::key::{Place, SharedPlace};
 use crate::batch::known::panics::{Discarded, FirstPanic};
-use crate::batch::wait::waiter::{Until, Waiter};
+use crate::batch::wait::waiter::{Until, Waiter, short};
 use crate::machine::seat::Seat;
 use crate::machine::waiting::{Then, Timer, Waiting};
 use crate::owner::Owner;
@@ -184,7 +184,7 @@ impl<T: Owner> Store<T> {
     fn settle_waiters(&mut self) {
         let mut waiters = mem::take(&mut self.waiters);
         for waiter in waiters.drain(..) {
-            let Waiter { key, at, until, .. } = waiter;
+            let Waiter { key, at, until, revision, .. } = waiter;
             let Some(place) = self.places.get(key).map(SharedPlace::get) else { continue };
             let columns = &mut self.buckets[place.bucket as usize];
             if at < f64::INFINITY || until.is_note() {
@@ -192,7 +192,7 @@ impl<T: Owner> Store<T> {
                 self.wait(waiter);
             }
             if until == Until::Awake {
-                self.sleepers.push(Sleeper::new(key, true));
+                self.sleepers.push(Sleeper::new(key, Some(revision)));
             }
         }
         self.waiters = waiters;
@@ -200,7 +200,7 @@ impl<T: Owner> Store<T> {
 
     /// Starts a wait that an owner has requested in bulk.
     fn wait(&mut self, waiter: Waiter) {
-        let Waiter { key, at, until, scope } = waiter;
+        let Waiter { key, at, until, scope, .. } = waiter;
         if !self.timers.are_beside(key) && self.timers.has_room(key) {
             return self.timers.wait(waiter, &mut self.discarded);
         }
@@ -248,34 +248,24 @@ impl<T: Owner> Store<T> {
             *place = self.places.get(*key).map(SharedPlace::get);
         }
         Sleeper::sort(&mut sleepers);
-        let mut checked = None;
-        let is_outdated = |sleeper: &Sleeper| {
-            let bucket = sleeper.place.map(|place| place.bucket);
-            sleeper.is_asleep && mem::replace(&mut checked, bucket) != bucket && self.is_outdated(sleeper.key)
-        };
-        let woken = if sleepers.iter().any(is_outdated) { self.outdated_beside(&sleepers) } else { Vec::new() };
-        for Sleeper { key, is_asleep, .. } in sleepers.drain(..) {
-            self.set_asleep(key, is_asleep);
-        }
-        self.sleepers = sleepers;
-        self.wake_each(&woken);
-    }
-
-    /// Returns the owners that fell asleep before a reload, in the buckets in which `sleepers` fall asleep now. They wake, and
-    /// `sleepers` do not.
-    #[cold]
-    fn outdated_beside(&mut self, sleepers: &[Sleeper]) -> Vec<Key> {
-        let mut woken = Vec::new();
-        let asleep = || sleepers.iter().filter(|sleeper| sleeper.is_asleep).map(|sleeper| sleeper.key);
-        for key in asleep() {
-            self.set_asleep(key, false);
-        }
-        for key in asleep() {
-            if let Some(place) = self.places.get(key).map(SharedPlace::get) {
-                self.take_outdated(place.bucket, &mut woken);
+        let mut others = Vec::new();
+        for Sleeper { key, asleep_since, place } in sleepers.drain(..) {
+            let Some(Place { bucket, .. }) = place else { continue };
+            let joins = asleep_since == Some(short(self.buckets[bucket as usize].revision));
+            self.set_asleep(key, joins);
+            if let (Some(since), false) = (asleep_since, joins) {
+                others.push((key, bucket, since));
             }
         }
-        woken
+        self.sleepers = sleepers;
+        // These have not fallen asleep at the same revision as those that are asleep in their bucket.
+        let mut woken = Vec::new();
+        for (key, bucket, since) in others {
+            self.take_outdated(bucket, &mut woken);
+            self.set_asleep(key, true);
+            woken.extend((since != short(self.buckets[bucket as usize].revision)).then_some(key));
+        }
+        self.wake_each(&woken);
     }
 
     /// Moves an owner's row to the sleeping part of its bucket, or to the awake part.
@@ -325,13 +315,14 @@ impl<T: Owner> Store<T> {
         let columns = &self.buckets[from.bucket as usize];
         let (key, was_asleep) = (columns.tags[from.slot()].key, columns.is_asleep(from.slot()));
         let bucket = self.bucket_for(seat, panic);
-        let is_asleep = seat.are_all_asleep();
+        let asleep_since = seat.asleep_since().filter(|_| seat.are_all_asleep()).map(short);
         let has_seats = self.states.get(bucket).has_seats;
         let tag = self.tag(key, has_seats, seat, panic);
         let Self { states, buckets, has_clock, .. } = self;
         let columns = &mut buckets[from.bucket as usize];
         // An owner that falls asleep again after a reload counts as one that was awake: it does not wake with those that slept on.
-        let was_asleep = was_asleep && bucket == from.bucket && (!is_asleep || seat.slept_at(columns.revision));
+        let sleeps_on = asleep_since.is_none_or(|since| since == short(columns.revision));
+        let was_asleep = was_asleep && bucket == from.bucket && sleeps_on;
         if bucket == from.bucket {
             columns.tags[from.slot()] = tag;
             if has_seats {
@@ -348,8 +339,8 @@ impl<T: Owner> Store<T> {
             self.forget_extra(key);
         }
         self.discarded.empty(seat);
-        if is_asleep != was_asleep {
-            self.sleepers.push(Sleeper::new(key, is_asleep));
+        if asleep_since.is_some() != was_asleep {
+            self.sleepers.push(Sleeper::new(key, asleep_since));
         }
         bucket
     }

@@ -56,14 +56,15 @@ pub(crate) struct Store<T: Owner> {
 /// An owner that falls asleep, or wakes.
 pub(crate) struct Sleeper {
     pub(crate) key: Key,
-    pub(crate) is_asleep: bool,
+    /// The revision of its state when it fell asleep, [shortened](crate::batch::wait::waiter::short). `None` if it wakes.
+    pub(crate) asleep_since: Option<u32>,
     /// Its place after all other moves of the tick.
     pub(crate) place: Option<Place>,
 }
 
 impl Sleeper {
-    pub(crate) fn new(key: Key, is_asleep: bool) -> Self {
-        Self { key, is_asleep, place: None }
+    pub(crate) fn new(key: Key, asleep_since: Option<u32>) -> Self {
+        Self { key, asleep_since, place: None }
     }
 
     /// Sorts by place.

@@ -175,6 +175,7 @@ impl<T: Owner> Timers<T> {
     }
 
     /// Returns how an owner's due waits end at the time `now`, if the owner only wakes or makes one change.
+    #[inline]
     pub(crate) fn plain(&self, key: Key, now: f64) -> Option<Until> {
         let mut plain = Until::Awake;
         for (_, bits) in self.wheel.of(key.index()).filter(|(due, _)| is_due(*due, now)) {
@@ -196,7 +197,7 @@ impl<T: Owner> Timers<T> {
     }
 
     /// Adds a wait to an owner. A change in the next tick replaces an earlier request for a change in that tick.
-    pub(crate) fn wait(&mut self, Waiter { key, at, until, scope }: Waiter, discarded: &mut Discarded<T>) {
+    pub(crate) fn wait(&mut self, Waiter { key, at, until, scope, .. }: Waiter, discarded: &mut Discarded<T>) {
         match until {
             Until::Awake => self.set(key, at, WheelEntry::Wake),
             Until::Change(number) => {
@@ -528,7 +529,7 @@ mod tests {
         let owner = Key::new(3, 1);
         for (depth, key, number, left) in [(1, 7, 1.0, 9), (0, 8, 2.0, 1), (0, 8, 3.0, 9)] {
             let (until, scope) = (Until::Note(Note { key, number }), Scope::state(depth));
-            timers.wait(Waiter { key: owner, at: f64::INFINITY, until, scope }, &mut discarded);
+            timers.wait(Waiter { key: owner, at: f64::INFINITY, until, scope, revision: 0 }, &mut discarded);
             assert!(timers.leave(owner, left, &mut discarded));
         }
         assert_eq!(timers.first_noted(owner, Scope::state(1), 7), None);

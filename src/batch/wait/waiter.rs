@@ -48,4 +48,12 @@ pub(crate) struct Waiter {
     pub(crate) until: Until,
     /// The scope of the state that has requested the wait.
     pub(crate) scope: Scope,
+    /// The revision of the owner's state at the request, for a sleep.
+    pub(crate) revision: u32,
+}
+
+/// Returns the part of a revision that a wait has room for. It is enough to see that the revision has changed.
+#[expect(clippy::cast_possible_truncation, reason = "the rest is left out")]
+pub(crate) fn short(revision: usize) -> u32 {
+    revision as u32
 }

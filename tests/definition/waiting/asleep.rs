@@ -1,5 +1,7 @@
 //! When who waits is asleep, and when it wakes.
 
+use std::sync::{Arc, OnceLock};
+
 use demeanor::definition::Definition;
 use demeanor::{Batch, Fsm, NextWake, State, StateMachine};
 
@@ -191,4 +193,54 @@ fn an_owner_that_falls_asleep_after_a_reload_is_not_woken_with_those_that_slept_
     batch.update(&mut 1.0);
     let of = [before, again, after, beside].map(|key| batch[key].trace().len());
     assert_eq!((guard.trace().len(), of), (0, [1, 0, 0, 0]));
+}
+
+/// A file in which calm guards fall asleep in `a`, and alert ones in `c`. Both end after so many seconds.
+fn calm_or_alert(seconds: u32) -> String {
+    format!(
+        "initial = 'first'\nstates.first.exits = [{{ to = 'c', when = 'enemy_visible' }}, {{ to = 'a' }}]\n\
+         states.a.exits = [{{ to = 'b', after = {seconds} }}]\nstates.b.final = true\n\
+         states.c = {{ enter = 'reload', exits = [{{ to = 'b', after = {seconds} }}] }}\n"
+    )
+}
+
+/// The file with ends after 50 seconds. A guard that enters `c` reloads it, with ends after one second.
+fn reloaded_in_a_tick() -> Definition<Guard> {
+    let own = Arc::new(OnceLock::<Definition<Guard>>::new());
+    let reloaded = Arc::clone(&own);
+    let reload = move |_: &mut Guard, _: &mut f64| reloaded.get().unwrap().reload(&calm_or_alert(1)).unwrap();
+    let definition = parsed(&calm_or_alert(50), &vocabulary().action("reload", reload));
+    own.get_or_init(|| definition.clone());
+    definition
+}
+
+#[test]
+fn owners_that_fall_asleep_in_a_tick_before_its_reload_or_in_it_wake() {
+    let guards = [false, true, false].map(|enemy_visible| Guard { enemy_visible, ..Guard::default() });
+    let definition = reloaded_in_a_tick();
+    let mut machines = guards.clone().map(|guard| (guard, definition.machine()));
+    for now in 0..4 {
+        for (guard, machine) in &mut machines {
+            machine.update(guard, &mut f64::from(now));
+        }
+    }
+    let b = definition.state("b");
+    assert!(machines.iter().all(|(_, machine)| machine.current() == b.as_ref()), "{machines:?}");
+
+    for (is_in_key_order, reloads) in [(false, 0), (true, 0), (false, 1), (true, 1)] {
+        let definition = reloaded_in_a_tick();
+        // A reload from which nothing is seen, because nobody sleeps.
+        (0..reloads).for_each(|_| definition.reload(&calm_or_alert(50)).unwrap());
+        let mut batch = definition.batch();
+        let keys = guards.clone().map(|guard| batch.spawn(guard, definition.initial(), &mut 0.0));
+        for now in 0..4 {
+            if is_in_key_order {
+                batch.update_in_key_order(&mut f64::from(now));
+            } else {
+                batch.update(&mut f64::from(now));
+            }
+        }
+        let states = keys.map(|key| batch.state_of(key).unwrap().name().into_owned());
+        assert_eq!(states, ["b"; 3], "in key order: {is_in_key_order}, reloads before: {reloads}");
+    }
 }
