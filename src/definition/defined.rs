@@ -21,7 +21,7 @@ use crate::format::hook::Hook;
 use crate::format::script::budget::Usage;
 use crate::fsm::{Fsm, time_or_zero};
 use crate::machine::seat::Seat;
-use crate::machine::state_machine::{Tick, tick_all, tick_delegating};
+use crate::machine::state_machine::Tick;
 #[cfg(feature = "script")]
 use crate::machine::waiting::Scope as NotedBy;
 use crate::owner::{Label, Owner, now};
@@ -344,9 +344,8 @@ impl<T: Owner> Delegate<T> for DefinedState<T> {
         Some(taken.map_or(StateRef::NONE, |taken| taken.to))
     }
 
-    fn tick(&self, is_lone: bool) -> Tick<T> {
-        let decides = || self.here_unless_reloaded().is_some_and(|here| here.node.only_decides);
-        if is_lone && !decides() { tick_all } else { tick_delegating }
+    fn tick(&self) -> Tick<T> {
+        self.tick
     }
 }
 

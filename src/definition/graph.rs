@@ -22,6 +22,7 @@ use super::properties::CompiledProperty;
 use super::record::Record;
 use crate::format::leads::Leads;
 use crate::fsm::Fsm;
+use crate::machine::state_machine::{Tick, tick_delegating};
 use crate::owner::Owner;
 use crate::span::Span;
 use crate::state::{StateRef, WeakStateRef};
@@ -53,6 +54,8 @@ pub struct DefinedState<T: Owner> {
     /// The graph at the time when this state was created. It stays the current one until a reload, and checking this costs only
     /// a comparison. Loading the shared graph takes 10 ns, and each change would load it several times.
     first: Arc<Graph<T>>,
+    /// The fastest function for a tick of a machine in this state, as the state was in this graph.
+    pub(super) tick: Tick<T>,
 }
 
 /// The data that the states of one definition share: the current graph.
@@ -451,7 +454,9 @@ impl<T: Owner> Fixed<T> {
         }
         let now = shared.load();
         let first = if now.has(self) { now } else { Arc::new(now.nowhere()) };
-        let state = DefinedState { fixed: Arc::clone(self), shared: Arc::clone(shared), first };
+        let only_decides = first.nodes.get(self.index).is_some_and(|node| node.only_decides);
+        let tick = if only_decides { tick_delegating::<T, true> } else { tick_delegating::<T, false> };
+        let state = DefinedState { fixed: Arc::clone(self), shared: Arc::clone(shared), first, tick };
         let state = StateRef::delegating(Arc::new(state));
         if let Some(weak) = state.downgrade() {
             if let Err(weak) = self.first.set(weak) {

@@ -1095,7 +1095,7 @@ fn tick_some<T: Owner>(
     owner: &mut T,
     cx: &mut T::Context<'_>,
 ) -> (bool, bool) {
-    match machine.seat.current.tick_of_delegate(machine.seat.is_lone()) {
+    match machine.seat.current.tick_of_delegate() {
         Some(tick) if machine.settings().global.is_none() => tick(machine, observer, owner, cx),
         _ => tick_all(machine, observer, owner, cx),
     }
@@ -1105,16 +1105,17 @@ fn tick_some<T: Owner>(
 pub(crate) type Tick<T> =
     fn(&mut StateMachine<T>, Option<&mut dyn Observer<T>>, &mut T, &mut <T as Owner>::Context<'_>) -> (bool, bool);
 
-/// Runs one tick of a machine without a global state whose innermost state is a [`Delegate`](crate::state::Delegate). Only
-/// delegates refer to this function, so that it is not compiled for types of owners without delegates.
+/// Runs one tick of a machine without a global state whose innermost state is a [`Delegate`](crate::state::Delegate). `DECIDES`
+/// says whether this state is asked to decide if no other state is active. Only delegates refer to this function, so that it is
+/// not compiled for types of owners without delegates.
 #[cfg_attr(not(feature = "definition"), expect(dead_code, reason = "only states from files are delegates"))]
-pub(crate) fn tick_delegating<T: Owner>(
+pub(crate) fn tick_delegating<T: Owner, const DECIDES: bool>(
     machine: &mut StateMachine<T>,
     observer: Option<&mut dyn Observer<T>>,
     owner: &mut T,
     cx: &mut T::Context<'_>,
 ) -> (bool, bool) {
-    if machine.seat.is_lone() {
+    if DECIDES && machine.seat.is_lone() {
         tick_delegate(machine, observer, owner, cx)
     } else if machine.seat.is_nested() {
         tick_delegates(machine, observer, owner, cx)
@@ -1225,7 +1226,7 @@ fn tick_from<T: Owner>(
 
 /// Runs one tick in full.
 #[inline(never)]
-pub(crate) fn tick_all<T: Owner>(
+fn tick_all<T: Owner>(
     machine: &mut StateMachine<T>,
     observer: Option<&mut dyn Observer<T>>,
     owner: &mut T,

@@ -103,8 +103,8 @@ pub(crate) trait Delegate<T: Owner>: Send + Sync {
     /// requests none. `None` if the update may do more, and must be called. The state is active in the seat at this depth. The
     /// machine has no global state and no open regions, and no request is pending.
     fn decide(&self, seat: &Seat<T>, depth: usize, owner: &mut T, cx: &mut T::Context<'_>) -> Option<StateRef<T>>;
-    /// Returns the function that runs a tick of a machine in this state. `is_lone` is whether no other state is active.
-    fn tick(&self, is_lone: bool) -> Tick<T>;
+    /// Returns the function that runs a tick of a machine in this state.
+    fn tick(&self) -> Tick<T>;
 }
 
 /// A callback that a batch calls for many owners at once.
@@ -252,8 +252,8 @@ impl<T: Owner> StateRef<T> {
 
     /// Does what [`Delegate::tick`] does. Returns `None` if the state is no delegate.
     #[inline]
-    pub(crate) fn tick_of_delegate(&self, is_lone: bool) -> Option<Tick<T>> {
-        self.as_delegate().map(|delegate| delegate.tick(is_lone))
+    pub(crate) fn tick_of_delegate(&self) -> Option<Tick<T>> {
+        self.as_delegate().map(Delegate::tick)
     }
 
     /// Does what [`Delegate::decide`] does. Returns `None` if the state is no delegate.
