@@ -86,9 +86,11 @@ impl Input {
     /// Returns the message about a machine that a file does not have.
     pub(crate) fn no_machine(&self, machine: Option<&str>, names: &[String]) -> String {
         let machine = machine.unwrap_or_default();
-        let names = listed(names.iter().filter(|name| !name.is_empty()));
-        let there_are =
-            if names.is_empty() { "its machine has no name".to_owned() } else { format!("there are: {names}") };
+        let names: Vec<_> = names.iter().filter(|name| !name.is_empty()).collect();
+        let there_are = match &names[..] {
+            [] => "its machine has no name".to_owned(),
+            names => format!("there are: {}", listed(names)),
+        };
         format!("{}: there is no machine `{machine}`; {there_are}", self.name())
     }
 }

@@ -16,7 +16,7 @@ pub(crate) fn escaped(text: &str) -> String {
     shown
 }
 
-/// Returns names as a list. A long list ends with the number of the remaining names.
+/// Returns names as a list: `none` for no names. A long list ends with the number of the remaining names.
 pub(crate) fn listed<N: AsRef<str>>(names: impl IntoIterator<Item = N>) -> String {
     let (mut list, mut left) = (String::new(), 0);
     for name in names {
@@ -31,7 +31,8 @@ pub(crate) fn listed<N: AsRef<str>>(names: impl IntoIterator<Item = N>) -> Strin
         list.push_str(&escaped(name));
     }
     match (left, list.is_empty()) {
-        (0, _) => list,
+        (0, true) => "none".to_owned(),
+        (0, false) => list,
         (left, true) => format!("{left} with long names"),
         (left, false) => format!("{list} and {left} more"),
     }
@@ -56,7 +57,7 @@ mod tests {
     #[test]
     fn of_many_names_some_are_listed() {
         assert_eq!(listed(["a", "b\n"]), "a, b\\n");
-        assert_eq!(listed([""; 0]), "");
+        assert_eq!(listed([""; 0]), "none");
         assert_eq!(listed(["x".repeat(3000)]), "1 with long names");
         let many: Vec<_> = (0..1000).map(|i| format!("name {i}")).collect();
         let list = listed(&many);

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::BufWriter;
 use std::path::PathBuf;
+use std::slice;
 
 use clap::Args;
 use demeanor::definition::{Outline, PropertyWatch, ValueKind, Words};
@@ -83,14 +84,15 @@ pub(crate) fn run(run: &Run, words: Option<Words>) -> Outcome {
     if let Some(table) = &run.tests {
         return tests::replay(&input, table, run.machine.as_deref(), words.as_ref());
     }
-    let mut moments = match &run.values {
+    let table = match &run.values {
         Some(path) if is_standard(path) && is_standard(&run.file) => {
             return Err("the definition and its values cannot both come by standard input".into());
         }
         Some(path) => read(path)?,
         None => Vec::new(),
     };
-    let end = run.seconds.or(moments.last().map(|last| last.time)).unwrap_or(10.0);
+    let end = run.seconds.or(table.last().map(|last| last.time.max(0.0))).unwrap_or(10.0);
+    let mut moments = table.clone();
     moments.push(Moment { time: f64::MIN, settings: run.set.clone(), message: None });
     let sent =
         run.send.iter().map(|(name, time)| Moment { time: *time, settings: Vec::new(), message: Some(name.clone()) });
@@ -110,6 +112,10 @@ pub(crate) fn run(run: &Run, words: Option<Words>) -> Outcome {
         return Ok(Exit::Found);
     };
     report(&loaded.definition.warnings());
+    for (path, moment) in run.values.iter().flat_map(|path| table.iter().map(move |moment| (path, moment))) {
+        check_settings(slice::from_ref(moment), &loaded.names, &loaded.words)
+            .map_err(|why| format!("{}: at {} s: {why}", path.display(), moment.time))?;
+    }
     check_settings(&moments, &loaded.names, &loaded.words)?;
     let given: BTreeSet<_> = moments.iter().flat_map(|moment| &moment.settings).map(|(name, _)| name).collect();
     let unset: Vec<_> = loaded.names.keys().filter(|name| !given.contains(name)).map(String::as_str).collect();

@@ -422,7 +422,10 @@ pub(crate) fn ticks(end: f64, tick: f64) -> Result<u64, String> {
     if !(tick > 0.0 && tick.is_finite()) {
         return Err(format!("a tick cannot take {tick} seconds: it must be more than 0"));
     }
-    if end.is_nan() || end / tick >= 1e9 {
+    if end.is_nan() || end < 0.0 {
+        return Err(format!("a run cannot last {end} seconds: it must be 0 or more"));
+    }
+    if end / tick >= 1e9 {
         return Err(format!("{end} seconds, in ticks of {tick}, are too many ticks: there can be 1000 million"));
     }
     #[expect(
@@ -431,5 +434,5 @@ pub(crate) fn ticks(end: f64, tick: f64) -> Result<u64, String> {
         reason = "checked to be fewer than 1000 million"
     )]
     // Times are rounded to nanoseconds, and a tick may be as short as 0.1 ms.
-    Ok((end / tick + 1e-5).floor().max(0.0) as u64)
+    Ok((end / tick + 1e-5).floor() as u64)
 }

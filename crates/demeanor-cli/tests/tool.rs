@@ -598,6 +598,8 @@ fn what_the_command_line_gets_wrong_is_told_in_a_line() {
             &["--seconds", "1e12"],
             "1000000000000 seconds, in ticks of 0.1, are too many ticks: there can be 1000 million",
         ),
+        (&["--seconds=-1"], "a run cannot last -1 seconds: it must be 0 or more"),
+        (&["--seconds", "nan"], "a run cannot last NaN seconds: it must be 0 or more"),
         (
             &["--vocabulary", "values.csv"],
             "values.csv is not a vocabulary that a game has written: expected ident at line 1 column 2",
@@ -607,6 +609,19 @@ fn what_the_command_line_gets_wrong_is_told_in_a_line() {
         assert_eq!((code, told.as_str()), (2, ""));
         assert_eq!(complained, format!("error: {expected}\n"));
     }
+}
+
+#[test]
+fn a_row_of_a_table_with_a_wrong_value_is_named_by_its_time() {
+    let values = scratch("wrong_value.csv", "time,health,helth\n0,50,\n1.5,,3\n");
+    let values = values.to_str().unwrap();
+    let (code, told, complained) = demeanor(&["run", "guard.toml", "--values", values]);
+    assert_eq!((code, told.as_str()), (2, ""));
+    let why = "there is no value `helth`; there are: distance, enemy_visible, health";
+    assert_eq!(complained, format!("error: {values}: at 1.5 s: {why}\n"));
+    let still = scratch("still.toml", "initial = 'a'\nstates.a.final = true\n");
+    let (_, _, complained) = demeanor(&["run", still.to_str().unwrap(), "--set", "health=1"]);
+    assert_eq!(complained, "error: there is no value `health`; there are: none\n");
 }
 
 /// Runs the tool, and closes the pipe after its first line, as `head` does. Returns the exit code, the line, and the error output.
