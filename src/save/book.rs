@@ -395,6 +395,12 @@ impl<T: Owner> StateBook<T> {
         named.is_some_and(|named| named != *state)
     }
 
+    /// Returns whether a state of a definition is gone, and no state has its name.
+    pub(super) fn is_gone(&self, state: &StateRef<T>) -> bool {
+        let mut definitions = self.definitions.iter();
+        definitions.any(|definition| definition.name_of(state).is_some_and(|name| definition.state(&name).is_none()))
+    }
+
     /// Returns the type of an owned state, and the name under which its states are saved.
     pub(super) fn owned_type_of(&self, state: &StateRef<T>) -> Option<(&str, &OwnedType<T>)> {
         // A shared state is not owned. A boxed state of size zero is not owned either (rule 17), but the book may have its type.

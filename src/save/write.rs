@@ -134,9 +134,11 @@ impl<'b, T: Owner> Writer<'b, T> {
 
     pub(crate) fn more(&mut self, rare: &Rare<T>) -> SavedMore {
         let book = self.book;
+        // On loading, states that are gone are forgotten. Before that, their names would have to be known.
+        let kept = rare.history.iter().filter(|(of, last)| !book.is_gone(of) && !book.is_gone(last));
         // Of several states with one name, that of the current file comes first, because the first one counts on loading.
         let is_replaced = |(of, last): &&(_, _)| book.is_replaced(of) || book.is_replaced(last);
-        let (replaced, current): (Vec<_>, Vec<_>) = rare.history.iter().partition(is_replaced);
+        let (replaced, current): (Vec<_>, Vec<_>) = kept.partition(is_replaced);
         let mut history = Vec::new();
         for (of, last) in current.into_iter().chain(replaced) {
             let entry = (self.state(of), self.state(last));

@@ -258,6 +258,24 @@ fn owners_that_fell_asleep_after_a_reload_sleep_on_where_their_state_is_nested_o
     }
 }
 
+/// A batch keeps its states until it is dropped, so that its owners still remember a composite that is gone.
+#[test]
+fn what_a_history_remembers_of_a_state_that_a_reload_has_removed_is_not_saved() {
+    let lamp = definition(
+        "initial = 'dim'\nstates.on = { history = true, initial = 'dim' }\nstates.dim.parent = 'on'\nstates.off.final = true",
+    );
+    let mut batch = lamp.batch();
+    let key = batch.spawn(Lamp::default(), lamp.initial(), &mut 0.0);
+    batch.change_state(key, lamp.state("off").unwrap(), &mut 0.0);
+    lamp.reload("initial = 'off'\nstates.off.final = true").unwrap();
+    batch.update(&mut 1.0);
+    batch.change_state(key, lamp.state("off").unwrap(), &mut 1.0);
+    let book = StateBook::new().with_definition(&lamp);
+    let saved = batch.save(&book, 1.0).unwrap().map_owners(Lamp::clone);
+    let loaded = Batch::load(saved, &book, 1.0).unwrap();
+    assert_eq!(loaded.state_of(key), Some(&lamp.initial()));
+}
+
 #[test]
 fn definitions_with_states_of_one_name_are_told_apart_by_names_of_their_own() {
     let (one, other) = (definition(FILE), definition(FILE));
