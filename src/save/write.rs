@@ -134,7 +134,7 @@ impl<'b, T: Owner> Writer<'b, T> {
 
     pub(crate) fn more(&mut self, rare: &Rare<T>) -> SavedMore {
         let book = self.book;
-        // On loading, states that are gone are forgotten. Before that, their names would have to be known.
+        // Loading forgets an entry with a state that is gone. If the book has no replacement for this state, loading even fails.
         let kept = rare.history.iter().filter(|(of, last)| !book.is_gone(of) && !book.is_gone(last));
         // Of several states with one name, that of the current file comes first, because the first one counts on loading.
         let is_replaced = |(of, last): &&(_, _)| book.is_replaced(of) || book.is_replaced(last);

@@ -229,7 +229,7 @@ fn owners_that_fall_asleep_in_a_tick_before_its_reload_or_in_it_wake() {
 
     for (is_in_key_order, reloads) in [(false, 0), (true, 0), (false, 1), (true, 1)] {
         let definition = reloaded_in_a_tick();
-        // A reload from which nothing is seen, because nobody sleeps.
+        // No owner sleeps yet, so this reload wakes none.
         (0..reloads).for_each(|_| definition.reload(&calm_or_alert(50)).unwrap());
         let mut batch = definition.batch();
         let keys = guards.clone().map(|guard| batch.spawn(guard, definition.initial(), &mut 0.0));
