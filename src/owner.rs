@@ -297,6 +297,13 @@ pub(crate) fn tell<T: Owner>(owner: &mut T, change: &Change<'_, T>, cx: &mut T::
 /// because a subscriber often collects the log, too.
 #[inline]
 pub(crate) fn log_change<T: Owner>(owner: &T, change: &Change<'_, T>) {
+    if logs_changes() {
+        write_change(owner, change);
+    }
+}
+
+#[cold]
+fn write_change<T: Owner>(owner: &T, change: &Change<'_, T>) {
     #[cfg(feature = "tracing")]
     if is_traced() {
         return trace_change(owner, change);
@@ -305,7 +312,6 @@ pub(crate) fn log_change<T: Owner>(owner: &T, change: &Change<'_, T>) {
 }
 
 /// Returns whether the output of [`log_change`] goes anywhere.
-#[cfg(feature = "std")]
 #[inline]
 pub(crate) fn logs_changes() -> bool {
     #[cfg(feature = "tracing")]
@@ -322,7 +328,6 @@ fn is_traced() -> bool {
 }
 
 #[cfg(feature = "tracing")]
-#[cold]
 fn trace_change<T: Owner>(owner: &T, change: &Change<'_, T>) {
     use tracing::field::display;
 

@@ -203,6 +203,7 @@ impl<T: Owner> Seat<T> {
         drop((was_current, replaced, ended, closed));
     }
 
+    #[inline(never)]
     pub(crate) fn rare_mut(&mut self) -> &mut Rare<T> {
         self.rare.get_or_insert_default()
     }

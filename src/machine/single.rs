@@ -411,6 +411,7 @@ impl<T: Owner> More<T> {
         self.behind.is_empty() && self.set_aside.is_empty()
     }
 
+    #[inline(never)]
     fn any(&self, is_one: &dyn Fn(&Request<T>) -> bool) -> bool {
         let is_in = |queue: &VecDeque<_>| queue.iter().any(is_one);
         is_in(&self.behind) || self.set_aside.iter().any(is_in)

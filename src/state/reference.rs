@@ -193,14 +193,11 @@ impl<T: Owner> StateRef<T> {
         self.is_held() && !self.is_owned()
     }
 
+    #[inline]
     fn state(&self) -> &dyn State<T> {
         match &self.0 {
             Repr::Singleton(state) => *state,
-            Repr::Held(Some(held)) => match &**held {
-                Held::Shared(state, _) => &**state,
-                Held::Owned(state) => state.as_state(),
-            },
-            Repr::Held(None) => &Nowhere,
+            Repr::Held(held) => Held::state(held),
         }
     }
 
@@ -343,8 +340,24 @@ impl<T: Owner> Clone for StateRef<T> {
     fn clone(&self) -> Self {
         Self(match &self.0 {
             Repr::Singleton(state) => Repr::Singleton(*state),
-            Repr::Held(held) => Repr::Held(held.clone()),
+            Repr::Held(held) => Repr::Held(Held::share(held)),
         })
+    }
+}
+
+impl<T: Owner> Held<T> {
+    #[inline(never)]
+    fn share(held: &Option<Arc<Self>>) -> Option<Arc<Self>> {
+        held.clone()
+    }
+
+    #[inline(never)]
+    fn state(held: &Option<Arc<Self>>) -> &dyn State<T> {
+        match held.as_deref() {
+            Some(Self::Shared(state, _)) => &**state,
+            Some(Self::Owned(state)) => state.as_state(),
+            None => &Nowhere,
+        }
     }
 }
 
