@@ -14,10 +14,9 @@ use super::regions::Regions;
 use super::waiting::Then;
 use super::waiting::{NextWake, Scope, Timer, Timers, Waiting};
 use crate::boxed::RareBox;
-use crate::change::Cause;
 use crate::fsm::{NEVER, Request, View, time_or_zero};
 use crate::owner::Owner;
-use crate::state::{State, StateRef, same};
+use crate::state::{Place, State, StateRef, same};
 
 /// States from the outermost to the innermost. A path of more than four states allocates.
 pub(crate) type Path<T> = SmallVec<[StateRef<T>; 4]>;
@@ -278,6 +277,21 @@ impl<T: Owner> Seat<T> {
                 true
             }
         }
+    }
+
+    /// Returns how many states stay active in a change to `to`, if the change leaves only the current state and enters only `to`.
+    /// `None` for other changes, and if regions are open or the seat is lent.
+    pub(super) fn kept_beside(&self, to: &dyn State<T>) -> Option<usize> {
+        if self.rare.as_ref().is_some_and(|rare| rare.regions.is_some() || rare.lent.is_some()) {
+            return None;
+        }
+        let ancestors = self.ancestors();
+        let is_beside = match to.place(ancestors.last()) {
+            Place::Outermost => ancestors.is_empty(),
+            Place::Beside(_) => !ancestors.is_empty(),
+            Place::Elsewhere => false,
+        };
+        is_beside.then_some(ancestors.len())
     }
 
     /// Returns whether exactly one state is active and the seat has no rare data.
@@ -718,13 +732,6 @@ impl<T: Owner> Rare<T> {
             path.push(mem::replace(ancestor, StateRef::NONE));
         }
         self.ancestors.clear();
-    }
-
-    /// Returns whether a change with this cause leaves or resumes regions.
-    #[inline]
-    pub(crate) fn has_regions(&self, cause: Cause) -> bool {
-        let resumes = || self.stack.last().is_some_and(|suspended| suspended.regions.is_some());
-        self.regions.is_some() || cause == Cause::Pop && resumes()
     }
 
     /// Returns whether a seat can do without this data.

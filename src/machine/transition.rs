@@ -209,14 +209,7 @@ impl<T: Owner> Single<'_, T> {
         match request {
             Request::Change(to) | Request::Force(to) if self.is_beside_in_region(to) => {
                 let (cause, kept) = (request.cause(), self.seat.ancestors().len());
-                self.may_change(request, owner)
-                    && self.change_with_regions(
-                        Plan { cause, kept, entered: slice::from_ref(to) },
-                        &[],
-                        None,
-                        owner,
-                        cx,
-                    )
+                self.may_change(request, owner) && self.change(Plan::beside(cause, kept, to), owner, cx)
             }
             _ => self.outside_regions(|single| single.execute(request, owner, cx)),
         }
@@ -264,20 +257,17 @@ impl<T: Owner> Single<'_, T> {
         owner: &mut T,
         cx: &mut T::Context<'_>,
     ) -> bool {
-        let Some(from) = self.seat.lone() else {
-            if self.seat.has_open_regions() {
-                if let Some(is_made) = Visit::new(self, to.region()).change_beside(to, owner, cx) {
-                    return is_made;
-                }
+        if let Some(from) = self.seat.lone() {
+            if self.is_alone() && self.outer.is_none() && to.place(None) == Place::Outermost {
+                return change_lone(self, 0, (from, to), owner, cx);
             }
-            let is_owned = self.seat.is_lone();
-            let execute = if is_owned { Self::execute_change } else { Self::execute_any };
-            return execute(self, &to.into(), owner, cx);
-        };
-        if self.is_alone() && self.outer.is_none() && to.place(None) == Place::Outermost {
-            return change_lone(self, from, to, owner, cx);
         }
-        self.execute_any(&to.into(), owner, cx)
+        if self.seat.has_open_regions() {
+            if let Some(is_made) = Visit::new(self, to.region()).change_beside(to, owner, cx) {
+                return is_made;
+            }
+        }
+        self.execute_change(&to.into(), owner, cx)
     }
 
     /// Returns whether no other request is pending, no request to sleep has been carried out, no cycle is suspected, and the
@@ -293,9 +283,12 @@ impl<T: Owner> Single<'_, T> {
     /// Carries out a change to a state that is no singleton.
     #[inline(never)]
     pub(super) fn execute_change(&mut self, to: &StateRef<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        if self.seat.is_lone() && self.is_alone() && self.outer.is_none() && to.place(None) == Place::Outermost {
-            let from = self.seat.current.clone();
-            return change_lone(self, (&from, &*from), (to, &**to), owner, cx);
+        if self.is_alone() && self.outer.is_none() && !self.seat.current.is_none() {
+            let state = &**to;
+            if let Some(kept) = self.seat.kept_beside(state) {
+                let from = self.seat.current.clone();
+                return change_lone(self, kept, ((&from, &*from), (to, state)), owner, cx);
+            }
         }
         self.execute_any(to, owner, cx)
     }
@@ -310,7 +303,7 @@ impl<T: Owner> Single<'_, T> {
             return false;
         }
         match self.kept_beside(to) {
-            Some(kept) => self.change(Plan { cause: Cause::Change, kept, entered: slice::from_ref(to) }, owner, cx),
+            Some(kept) => self.change(Plan::beside(Cause::Change, kept, to), owner, cx),
             None => self.execute_path(&Request::Change(to.clone()), owner, cx),
         }
     }
@@ -324,9 +317,7 @@ impl<T: Owner> Single<'_, T> {
             return false;
         }
         match self.near_target(request) {
-            Some((kept, to)) => {
-                self.change(Plan { cause: request.cause(), kept, entered: slice::from_ref(&to) }, owner, cx)
-            }
+            Some((kept, to)) => self.change(Plan::beside(request.cause(), kept, &to), owner, cx),
             None => self.execute_path(request, owner, cx),
         }
     }
@@ -351,11 +342,8 @@ impl<T: Owner> Single<'_, T> {
         let route = self.find_route(request);
         let is_made = match &route {
             Ok((kept, Branch { path, regions })) => {
-                let plan = Plan { cause: request.cause(), kept: *kept, entered: &path[*kept..] };
-                match request.action() {
-                    None if regions.is_empty() => self.change(plan, owner, cx),
-                    action => self.change_with_regions(plan, regions, action, owner, cx),
-                }
+                let (cause, action) = (request.cause(), request.action());
+                self.change(Plan { cause, kept: *kept, entered: &path[*kept..], regions, action }, owner, cx)
             }
             Err(Misuse { level, why }) => {
                 self.refused(request, owner, Misuse { level: *level, why: why.clone() });
@@ -368,34 +356,11 @@ impl<T: Owner> Single<'_, T> {
 
     #[inline(never)]
     fn change(&mut self, plan: Plan<'_, T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        if self.outer.is_some() || self.seat.rare.as_ref().is_some_and(|rare| rare.has_regions(plan.cause)) {
-            return self.change_with_regions(plan, &[], None, owner, cx);
-        }
         // Until the change has ended, `Fsm::target` returns this state.
         self.target = plan.entered.last().cloned().unwrap_or(StateRef::NONE);
-        let from = self.seat.current.clone();
-        let from = (&from, &*from);
-        let is_made = carry_out(&mut OneChange::<_, false>::new(self, plan, from, None, &mut None, owner, cx));
-        self.target = StateRef::NONE;
-        is_made
-    }
-
-    /// Carries out a change in a region, or one that leaves, opens or resumes regions, or one with an action.
-    #[cold]
-    fn change_with_regions(
-        &mut self,
-        plan: Plan<'_, T>,
-        regions: &[Branch<T>],
-        action: Option<&Action<T>>,
-        owner: &mut T,
-        cx: &mut T::Context<'_>,
-    ) -> bool {
-        self.target = plan.entered.last().cloned().unwrap_or(StateRef::NONE);
         let (from, composite) = (self.seat.current.clone(), self.composite());
-        let (from, within) = ((&from, &*from), composite.as_ref());
-        let mut resumption = None;
-        let change = OneChange::<_, true>::new(self, plan, from, within, &mut resumption, owner, cx);
-        let is_made = carry_out(&mut OneChange { regions, action, ..change });
+        let from = (&from, &*from);
+        let is_made = carry_out(&mut OneChange::new(self, plan, from, composite.as_ref(), &mut None, owner, cx));
         self.target = StateRef::NONE;
         is_made
     }
@@ -509,14 +474,25 @@ struct Plan<'p, T: Owner> {
     kept: usize,
     /// The states that are entered, outermost first; none when a pop leads back to no state.
     entered: &'p [StateRef<T>],
+    /// The branches that are opened in the regions of the last entered state, if it has regions.
+    regions: &'p [Branch<T>],
+    /// What the change does between the exits and the enters (rule 40).
+    action: Option<&'p Action<T>>,
 }
 
-/// One owner's change. It is compiled twice: once with regions and actions, and once without any code for them.
+impl<'p, T: Owner> Plan<'p, T> {
+    /// Creates the plan of a change that enters only one state, and no regions.
+    fn beside(cause: Cause, kept: usize, to: &'p StateRef<T>) -> Self {
+        Self { cause, kept, entered: slice::from_ref(to), regions: &[], action: None }
+    }
+}
+
+/// One owner's change.
 ///
 /// In release builds, each step is inlined into its caller and passes no reference to this value on, so that the compiler uses
 /// what the caller knows about the change. In debug builds, only `enter` is inlined, which saves a stack frame for each nested
 /// change: changes are nested only in `enter`.
-struct OneChange<'c, 'f, 'x, T: Owner, const REGIONS: bool> {
+struct OneChange<'c, 'f, 'x, T: Owner> {
     single: &'c mut Single<'f, T>,
     plan: Plan<'c, T>,
     owner: &'c mut T,
@@ -534,17 +510,13 @@ struct OneChange<'c, 'f, 'x, T: Owner, const REGIONS: bool> {
     /// Whether an `exit` or `suspend` has lent the machine, and the machine was set to another state meanwhile. Then the kept
     /// states may no longer be active.
     is_displaced: bool,
-    /// The branches that are opened in the regions of the last entered state, if it has regions.
-    regions: &'c [Branch<T>],
-    /// What the change does between the exits and the enters (rule 40). Only a change that is compiled with regions has one.
-    action: Option<&'c Action<T>>,
     /// How many regions lie around the seat. At another level, the region in which the change was made has been closed.
     level: usize,
     /// The composite in whose region the change is made; `None` outside of regions.
     within: Option<&'c StateRef<T>>,
 }
 
-impl<'c, 'f, 'x, T: Owner, const REGIONS: bool> OneChange<'c, 'f, 'x, T, REGIONS> {
+impl<'c, 'f, 'x, T: Owner> OneChange<'c, 'f, 'x, T> {
     #[inline(always)]
     fn new(
         single: &'c mut Single<'f, T>,
@@ -557,33 +529,19 @@ impl<'c, 'f, 'x, T: Owner, const REGIONS: bool> OneChange<'c, 'f, 'x, T, REGIONS
     ) -> Self {
         let from = from.as_option();
         let left = (from.is_some() && plan.kept <= single.seat.ancestors().len()).then_some(left);
-        let level = if REGIONS { single.level() } else { 0 };
-        Self {
-            single,
-            plan,
-            owner,
-            cx,
-            from,
-            left,
-            time_in_state: 0.0,
-            resumption,
-            is_displaced: false,
-            regions: &[],
-            action: None,
-            level,
-            within,
-        }
+        let level = single.level();
+        Self { single, plan, owner, cx, from, left, time_in_state: 0.0, resumption, is_displaced: false, level, within }
     }
 }
 
-impl<T: Owner, const REGIONS: bool> Steps for OneChange<'_, '_, '_, T, REGIONS> {
+impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
     /// Asks the guards that apply to the request (rules 8, 15, 24).
     #[inline]
     fn admit(&mut self) -> bool {
-        let Self { single, plan, owner, cx, from, left, regions, .. } = self;
+        let Self { single, plan, owner, cx, from, left, .. } = self;
         let (cause, to) = (plan.cause, plan.entered.last());
         if let (Some(from), Some(left), false) = (*from, left, matches!(cause, Cause::Push | Cause::Force)) {
-            if REGIONS && single.seat.has_open_regions() {
+            if single.seat.has_open_regions() {
                 if let Some(state) = single.guard_of_regions(owner, cx) {
                     return single.tell_refused(Refusal::Exit(&state), to, cause, owner, cx);
                 }
@@ -604,10 +562,8 @@ impl<T: Owner, const REGIONS: bool> Steps for OneChange<'_, '_, '_, T, REGIONS> 
                     return single.tell_refused(Refusal::Enter(state), to, cause, owner, cx);
                 }
             }
-            if REGIONS {
-                if let Some(state) = single.guard_of_branches(regions, owner, cx) {
-                    return single.tell_refused(Refusal::Enter(&state), to, cause, owner, cx);
-                }
+            if let Some(state) = single.guard_of_branches(plan.regions, owner, cx) {
+                return single.tell_refused(Refusal::Enter(&state), to, cause, owner, cx);
             }
         }
         true
@@ -617,7 +573,7 @@ impl<T: Owner, const REGIONS: bool> Steps for OneChange<'_, '_, '_, T, REGIONS> 
     /// that is being left (rule 5).
     #[inline]
     fn exit(&mut self) {
-        let Self { single, plan, owner, cx, from, left, action, .. } = self;
+        let Self { single, plan, owner, cx, from, left, .. } = self;
         single.is_touched = true;
         if let Some(from) = *from {
             single.seat.previous = from.clone();
@@ -628,7 +584,7 @@ impl<T: Owner, const REGIONS: bool> Steps for OneChange<'_, '_, '_, T, REGIONS> 
         let made = single.made;
         let mut displaced = Vec::new();
         if let (Some(from), Some(left)) = (*from, *left) {
-            if REGIONS && single.seat.has_open_regions() {
+            if single.seat.has_open_regions() {
                 single.leave_regions(plan.cause, &mut displaced, owner, cx);
             }
             single.leave((from, left), plan.cause, owner, cx);
@@ -638,7 +594,7 @@ impl<T: Owner, const REGIONS: bool> Steps for OneChange<'_, '_, '_, T, REGIONS> 
                 single.remember(depth);
             }
         }
-        if let (true, Some(action)) = (REGIONS, action) {
+        if let Some(action) = plan.action {
             action(owner, &single.fsm(), cx);
         }
         single.exiting = false;
@@ -649,7 +605,7 @@ impl<T: Owner, const REGIONS: bool> Steps for OneChange<'_, '_, '_, T, REGIONS> 
         if let Some(asked_before) = asked_before {
             single.requests = asked_before;
             if self.is_displaced {
-                drop(if REGIONS { single.end_timers(0, plan.cause) } else { single.requests.end_timers(0) });
+                drop(single.end_timers(0, plan.cause));
             }
             for region in displaced {
                 single.requests.end_in(region, 0);
@@ -661,14 +617,14 @@ impl<T: Owner, const REGIONS: bool> Steps for OneChange<'_, '_, '_, T, REGIONS> 
     #[inline]
     fn swap(&mut self) {
         let Self { single, plan, owner, cx, from, within, level, .. } = self;
-        if REGIONS && single.level() != *level {
+        if single.level() != *level {
             return;
         }
         let now = now::<T>(cx);
         single.count += 1;
         single.made += 1;
         single.kept = single.kept.min(plan.kept);
-        if !REGIONS || within.is_none() {
+        if within.is_none() {
             single.seat.note_change(plan.kept);
         } else {
             let root = single.root();
@@ -679,55 +635,39 @@ impl<T: Owner, const REGIONS: bool> Steps for OneChange<'_, '_, '_, T, REGIONS> 
         let first = plan.entered.first().cloned().unwrap_or(StateRef::NONE);
         if self.is_displaced && plan.kept > 0 {
             let parent = first.parent().unwrap_or(StateRef::NONE);
-            if REGIONS && within.is_some() { single.place_inside(&parent) } else { single.seat.place(&parent) }
+            if within.is_some() { single.place_inside(&parent) } else { single.seat.place(&parent) }
         }
-        let mut ended = if single.requests.is_empty() {
-            Requests::new()
-        } else if REGIONS {
-            single.end_timers(plan.kept, plan.cause)
-        } else {
-            single.requests.end_timers(plan.kept)
-        };
-        let mut closed = if REGIONS { single.seat.take_regions() } else { RareBox::NONE };
+        let mut ended =
+            if single.requests.is_empty() { Requests::new() } else { single.end_timers(plan.kept, plan.cause) };
+        let mut closed = single.seat.take_regions();
         match plan.cause {
             Cause::Push => {
                 drop(single.seat.push(first, &mut |timers| mem::take(&mut ended).leave_timers(timers), now));
-                if REGIONS {
-                    single.seat.suspend_regions(closed.take(), &mut single.requests, now);
-                }
+                single.seat.suspend_regions(closed.take(), &mut single.requests, now);
             }
             Cause::Pop => *self.resumption = single.seat.pop(first, now).1,
             _ => drop(single.seat.replace(plan.kept, first, now)),
         }
-        if REGIONS {
-            drop(closed);
-        } else {
-            // No regions have been closed, so there is nothing to drop.
-            mem::forget(closed);
-        }
+        drop(closed);
         single.show(cx);
         let to = plan.entered.last();
         if single.is_suspicious() {
             single.leave_trail("change to", to.cloned().unwrap_or(StateRef::NONE));
         }
-        let change = Change {
-            within: if REGIONS { *within } else { None },
-            ..Change::taken(*from, to, plan.cause, self.time_in_state)
-        };
+        let change = Change::taken(*from, to, plan.cause, self.time_in_state).within(*within);
         single.tell(&change, now, owner, cx);
     }
 
     /// Enters the states and tells the owner that the change is complete, or in which state it has ended instead.
     #[inline(always)]
     fn enter(&mut self) -> bool {
-        let Self { single, plan, owner, cx, from, time_in_state, resumption, regions, within, level, .. } = self;
-        if REGIONS && single.level() != *level {
+        let Self { single, plan, owner, cx, from, time_in_state, resumption, within, level, .. } = self;
+        if single.level() != *level {
             return false;
         }
-        let entered =
-            single.enter_all::<REGIONS>((plan.kept, plan.entered), regions, plan.cause, resumption, owner, cx);
+        let entered = single.enter_all((plan.kept, plan.entered), plan.regions, plan.cause, resumption, owner, cx);
         let (from, to, cause, time_in_state) = (*from, plan.entered.last(), plan.cause, *time_in_state);
-        let within = if REGIONS { *within } else { None };
+        let within = *within;
         // Written out, because in debug builds a copy would make the frame of each nested change larger.
         let change = Change { from, to, cause, outcome: Outcome::Taken, time_in_state, within };
         match entered {
@@ -763,7 +703,7 @@ impl<T: Owner> Single<'_, T> {
     /// `enter` runs. Stops if a change made in an `enter` has moved the machine elsewhere (rule 5), or if an `enter` calls `stay`
     /// (rule 38). Then returns the state in whose `enter` this happened.
     #[inline(always)]
-    fn enter_all<'p, const REGIONS: bool>(
+    fn enter_all<'p>(
         &mut self,
         (kept, path): (usize, &'p [StateRef<T>]),
         regions: &'p [Branch<T>],
@@ -772,7 +712,7 @@ impl<T: Owner> Single<'_, T> {
         owner: &mut T,
         cx: &mut T::Context<'_>,
     ) -> Result<(), (End, &'p StateRef<T>)> {
-        let (made, level) = (self.made, if REGIONS { self.level() } else { 0 });
+        let (made, level) = (self.made, self.level());
         self.quiet.keep(kept);
         self.descent = Descent::Open;
         for (i, state) in path.iter().enumerate() {
@@ -790,28 +730,23 @@ impl<T: Owner> Single<'_, T> {
             } else {
                 state.enter(owner, &mut self.fsm(), cx);
             }
-            if self.made != made || REGIONS && self.level() != level {
+            if self.made != made || self.level() != level {
                 return Err((End::Abandoned, state));
             }
             let resumes = |resumption: &Option<Resumption<T>>| resumption.as_ref().is_some_and(Resumption::has_regions);
-            let is_last = i + 1 == path.len() && (!REGIONS || regions.is_empty() && !resumes(resumption));
+            let is_last = i + 1 == path.len() && regions.is_empty() && !resumes(resumption);
             if self.descent == Descent::Stayed && !is_last {
                 self.descent = Descent::None;
                 return Err((End::Stayed, state));
             }
         }
         self.descent = Descent::None;
-        if !REGIONS {
+        let suspended = resumption.as_mut().map_or(RareBox::NONE, Resumption::take_regions);
+        if regions.is_empty() && suspended.is_none() {
             return Ok(());
         }
-        let resumed = resumption.as_mut().map_or(RareBox::NONE, Resumption::take_regions);
-        if regions.is_empty() && resumed.is_none() {
-            return Ok(());
-        }
-        let is_open = match resumed.into_option() {
-            Some(resumed) => self.resume_regions(*resumed, owner, cx),
-            None => self.open_regions(regions, owner, cx),
-        };
+        let suspended = suspended.into_option().map(|regions| *regions);
+        let is_open = self.open_regions(regions, suspended, owner, cx);
         path.last().filter(|_| !is_open).map_or(Ok(()), |state| Err((End::Abandoned, state)))
     }
 

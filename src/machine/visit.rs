@@ -335,7 +335,7 @@ impl<'s, 'a, T: Owner> Visit<'s, 'a, T> {
         }
         let composite = self.single.seat.current.clone();
         self.has_asked = false;
-        Some(change_lone(RegionSeat { visit: self, composite: &composite }, from, to, owner, cx))
+        Some(change_lone(RegionSeat { visit: self, composite: &composite }, 0, (from, to), owner, cx))
     }
 
     /// Runs the part of a tick that belongs to the region: what is due in it, then the updates of its states. Returns whether a
@@ -554,7 +554,7 @@ impl<'a, T: Owner> LoneSeat<'a, T> for RegionSeat<'_, '_, 'a, T> {
     }
 
     #[inline(always)]
-    fn end_quiet(&mut self) {}
+    fn end_quiet(&mut self, _: usize) {}
 
     #[inline(always)]
     fn work<R>(&mut self, act: impl FnOnce(&mut Single<'a, T>) -> R) -> R {

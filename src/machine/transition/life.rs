@@ -50,7 +50,7 @@ impl<T: Owner> Single<'_, T> {
         drop(closed);
         self.show(cx);
         // A start is no change, so the state in which it ends is not reported (rule 1).
-        let _ = self.enter_all::<true>((0, path), regions, Cause::Change, &mut None, owner, cx);
+        let _ = self.enter_all((0, path), regions, Cause::Change, &mut None, owner, cx);
     }
 
     /// Enters the current state as a start does, unless it has been entered (rule 27). Returns `false` if this is refused.
@@ -76,8 +76,8 @@ impl<T: Owner> Single<'_, T> {
             return;
         }
         let current = self.seat.current.clone();
-        let plan = Plan { cause: Cause::Stop, kept: 0, entered: &[] };
-        OneChange::<_, true>::new(self, plan, (&current, &*current), None, &mut None, owner, cx).exit();
+        let plan = Plan { cause: Cause::Stop, kept: 0, entered: &[], regions: &[], action: None };
+        OneChange::new(self, plan, (&current, &*current), None, &mut None, owner, cx).exit();
         if let Some(current) = current.as_option() {
             let entered_at = self.seat.entered_at;
             self.record(|| {

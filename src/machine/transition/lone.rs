@@ -1,4 +1,4 @@
-//! A change from one flat state to another, like nearly all changes: in the seat of a machine, or in that of a region.
+//! A change from one state to a state beside it, like nearly all changes: in the seat of a machine, or in that of a region.
 
 use core::mem::{self, ManuallyDrop};
 use core::ops::Deref;
@@ -12,35 +12,37 @@ use crate::machine::waiting::Scope;
 use crate::owner::{Owner, now};
 use crate::state::{State, StateRef};
 
-/// Carries out a change from one flat state to another.
+/// Carries out a change from one state to a state beside it. Both lie in the outermost `kept` active states, which stay active.
 #[inline]
 pub(in crate::machine) fn change_lone<'a, T: Owner, S: LoneState<T>>(
     mut at: impl LoneSeat<'a, T>,
-    from: S,
-    to: S,
+    kept: usize,
+    (from, to): (S, S),
     owner: &mut T,
     cx: &mut T::Context<'_>,
 ) -> bool {
     // The old target is `NONE`, so `forget` leaks nothing: a call within a callback takes the target away first.
     mem::forget(mem::replace(&mut at.single().target, to.to_ref()));
-    let mut change = LoneChange { at, from, to, owner, cx, made: 0, time_in_state: 0.0 };
+    let mut change = LoneChange { at, kept, from, to, owner, cx, made: 0, time_in_state: 0.0 };
     let is_made = carry_out(&mut change);
     S::drop_ref(mem::replace(&mut change.at.single().target, StateRef::NONE));
     is_made
 }
 
-/// One owner's change from one flat state to another, while no other request is pending and the steps are not recorded. Its steps
+/// One owner's change from one state to a state beside it, while no other request is pending and the steps are not recorded. Its steps
 /// are those of [`OneChange`](super::OneChange), without the work that is not needed here: with its tick, a change takes about
 /// 300 instructions rather than 400 between singletons, and 920 rather than 1190 between owned states. A single implementation of
 /// both, with a constant parameter, was also measured: it takes 370 between singletons. Tests with random programs check that
 /// both do the same.
 struct LoneChange<'c, 'x, T: Owner, S, A> {
     at: A,
+    /// How many of the active states, from the outermost, stay active.
+    kept: usize,
     from: S,
     to: S,
     owner: &'c mut T,
     cx: &'c mut T::Context<'x>,
-    /// How many changes had been made in the seat when this one was made, itself included. It is set by the swap.
+    /// How many changes had been made in the seat when the exit began. From the swap on, this change is included.
     made: u32,
     /// How many seconds the old state had been active. It is set when that state has been left.
     time_in_state: f64,
@@ -121,8 +123,8 @@ pub(in crate::machine) trait LoneSeat<'a, T: Owner> {
     fn has_changed(&mut self, made: u32) -> bool;
     /// Tells the callbacks and the observer around the change that it has been made.
     fn show(&mut self, cx: &mut T::Context<'_>);
-    /// Forgets the declarations of the seat's states.
-    fn end_quiet(&mut self);
+    /// Forgets the declarations of the seat's states, except those of the outermost `kept` ones.
+    fn end_quiet(&mut self, kept: usize);
     /// Calls `act` while the machine works on the seat.
     fn work<R>(&mut self, act: impl FnOnce(&mut Single<'a, T>) -> R) -> R;
 
@@ -173,8 +175,8 @@ impl<'a, T: Owner> LoneSeat<'a, T> for &mut Single<'a, T> {
     }
 
     #[inline(always)]
-    fn end_quiet(&mut self) {
-        self.quiet.keep(0);
+    fn end_quiet(&mut self, kept: usize) {
+        self.quiet.keep(kept);
     }
 
     #[inline(always)]
@@ -199,9 +201,10 @@ impl<'a, T: Owner, S: LoneState<T>, A: LoneSeat<'a, T>> Steps for LoneChange<'_,
 
     #[inline]
     fn exit(&mut self) {
-        let Self { at, from, owner, cx, .. } = self;
-        if let Some((seat, ..)) = at.seat() {
+        let Self { at, from, owner, cx, made: made_before, .. } = self;
+        if let Some((seat, made, _)) = at.seat() {
             seat.previous = from.to_ref();
+            *made_before = *made;
         }
         at.touch();
         let single = at.single();
@@ -221,11 +224,14 @@ impl<'a, T: Owner, S: LoneState<T>, A: LoneSeat<'a, T>> Steps for LoneChange<'_,
         let Self { at, from, to, owner, cx, .. } = self;
         let Some((seat, made, kept)) = at.seat() else { return };
         let now = now::<T>(cx);
-        *made += 1;
-        *kept = 0;
-        self.made = *made;
         self.time_in_state = time_since(seat.entered_at, now);
-        drop(seat.replace(0, to.to_ref(), now));
+        if self.kept > 0 && *made != self.made {
+            seat.place(&to.state().parent().unwrap_or(StateRef::NONE));
+        }
+        *made += 1;
+        *kept = self.kept.min(*kept);
+        self.made = *made;
+        drop(seat.replace(self.kept, to.to_ref(), now));
         at.single().count += 1;
         at.show(cx);
         let (from, to) = (from.as_ref(), to.as_ref());
@@ -240,8 +246,8 @@ impl<'a, T: Owner, S: LoneState<T>, A: LoneSeat<'a, T>> Steps for LoneChange<'_,
         if at.is_closed() {
             return false;
         }
-        at.single().scope = Scope::State(0);
-        at.end_quiet();
+        at.single().scope = Scope::state(self.kept);
+        at.end_quiet(self.kept);
         to.state().enter(owner, &mut at.fsm(), cx);
         at.end_callback();
         let has_changed = at.has_changed(*made);

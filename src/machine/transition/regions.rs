@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use crate::change::Cause;
 use crate::machine::regions::{Branch, RegionId, Regions};
-use crate::machine::seat::{Path, Resumption};
+use crate::machine::seat::Path;
 use crate::machine::single::Single;
 use crate::owner::{Owner, now};
 use crate::state::StateRef;
@@ -80,42 +80,44 @@ impl<T: Owner> Single<'_, T> {
         }
     }
 
-    /// Opens the regions of the current state, in their order. A region in which a callback of an earlier region has made a
-    /// change stays as it is. Returns whether the current state is still active afterwards.
+    /// Opens the regions of the current state, and enters their `branches`, in this order. If the state is being resumed, resumes
+    /// instead the states that were active in the `suspended` regions. A region in which a callback of an earlier region has made
+    /// a change stays as it is. Returns whether the current state is still active afterwards.
     #[cold]
-    pub(super) fn open_regions(&mut self, branches: &[Branch<T>], owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        self.seat.open(branches.len());
+    pub(super) fn open_regions(
+        &mut self,
+        branches: &[Branch<T>],
+        suspended: Option<Regions<T>>,
+        owner: &mut T,
+        cx: &mut T::Context<'_>,
+    ) -> bool {
+        let mut suspended = suspended.map(Regions::into_seats);
+        self.seat.open(suspended.as_ref().map_or(branches.len(), ExactSizeIterator::len));
         let target = self.target.clone();
         self.each_region(&mut |single, nth| {
             // A callback of an earlier region may have ended the change in its region.
             single.target.clone_from(&target);
-            if let (Some(branch), 0) = (branches.get(nth), single.seat.depth()) {
-                let Branch { path, regions } = branch;
-                single.seat.replace(0, path[0].clone(), now::<T>(cx));
-                single.show(cx);
-                // As for a start, the state in which this ends is not reported.
-                let _ = single.enter_all::<true>((0, path), regions, Cause::Change, &mut None, owner, cx);
+            let suspended = suspended.as_mut().and_then(Iterator::next);
+            if single.seat.depth() > 0 {
+                return;
             }
-        })
-    }
-
-    /// Resumes the states that were active in the regions of the current state when another state was pushed over it. Returns
-    /// whether the current state is still active afterwards.
-    #[cold]
-    pub(super) fn resume_regions(&mut self, regions: Regions<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        let mut suspended = regions.into_seats();
-        self.seat.open(suspended.len());
-        let target = self.target.clone();
-        self.each_region(&mut |single, _| {
-            single.target.clone_from(&target);
-            let Some(seat) = suspended.next().filter(|_| single.seat.depth() == 0) else { return };
-            *single.seat = seat;
-            let suspended = single.seat.rare.as_ref().and_then(|rare| rare.stack.last());
-            let path = suspended.map_or_else(Path::new, |suspended| suspended.path.clone());
-            let first = path.first().cloned().unwrap_or(StateRef::NONE);
-            let mut resumption: Option<Resumption<T>> = single.seat.pop(first, now::<T>(cx)).1;
+            let (resumed, mut resumption);
+            let (cause, Branch { path, regions }) = if let Some(seat) = suspended {
+                *single.seat = seat;
+                let suspended = single.seat.rare.as_ref().and_then(|rare| rare.stack.last());
+                resumed = Branch::flat(suspended.map_or_else(Path::new, |suspended| suspended.path.clone()));
+                let first = resumed.path.first().cloned().unwrap_or(StateRef::NONE);
+                resumption = single.seat.pop(first, now::<T>(cx)).1;
+                (Cause::Pop, &resumed)
+            } else {
+                let Some(branch) = branches.get(nth) else { return };
+                single.seat.replace(0, branch.path[0].clone(), now::<T>(cx));
+                resumption = None;
+                (Cause::Change, branch)
+            };
             single.show(cx);
-            let _ = single.enter_all::<true>((0, &path), &[], Cause::Pop, &mut resumption, owner, cx);
+            // As for a start, the state in which this ends is not reported.
+            let _ = single.enter_all((0, path), regions, cause, &mut resumption, owner, cx);
         })
     }
 
