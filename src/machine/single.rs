@@ -233,7 +233,7 @@ impl<T: Owner> Single<'_, T> {
         let is_updated = self.tick_global(owner, cx);
         // A change that a guard has refused may have opened regions, in which there is no state yet.
         if self.is_touched || self.seat.has_open_regions() {
-            return self.tick_states_of_any(is_updated, owner, cx);
+            return self.tick_from(0, None, is_updated, owner, cx);
         }
         self.scope = Scope::State(0);
         self.tick_last(is_updated, state, owner, cx);
@@ -249,11 +249,14 @@ impl<T: Owner> Single<'_, T> {
     }
 
     /// Runs the rest of a tick in which the states outside of a depth have been updated. The state at this depth has decided in
-    /// its update to change to the state that is given. If none is given, it is updated here.
+    /// its update to change to the state that is given. If none is given, it is updated here. `is_updated` says whether a state
+    /// has been updated before.
+    #[inline(never)]
     pub(crate) fn tick_from(
         &mut self,
         depth: usize,
         decided: Option<StateRef<T>>,
+        mut is_updated: bool,
         owner: &mut T,
         cx: &mut T::Context<'_>,
     ) {
@@ -264,10 +267,10 @@ impl<T: Owner> Single<'_, T> {
             self.execute_change(&to, owner, cx);
             self.settle_callback(owner, cx);
         }
-        if let Some(depth) = next.filter(|depth| self.seat.turn(*depth).is_some()) {
-            self.tick_path::<false>(depth, owner, cx);
+        if let Some(depth) = next {
+            is_updated |= self.tick_path::<false>(depth, owner, cx);
         }
-        self.end_tick(true, owner, cx);
+        self.end_tick(is_updated, owner, cx);
     }
 
     /// Updates the global state, if there is one. Returns whether it was updated.
@@ -278,12 +281,6 @@ impl<T: Owner> Single<'_, T> {
         let is_updated = self.tick_state(&**global, owner, cx);
         self.settle_callback(owner, cx);
         is_updated
-    }
-
-    /// Does the same as [`tick_states`](Self::tick_states), in a function of its own, so that little code is inlined.
-    #[cold]
-    fn tick_states_of_any(&mut self, is_updated: bool, owner: &mut T, cx: &mut T::Context<'_>) {
-        self.tick_states(is_updated, owner, cx);
     }
 
     /// Updates the active states after the global state, and ends the tick.

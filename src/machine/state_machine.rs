@@ -1220,7 +1220,7 @@ fn tick_from<T: Owner>(
     machine.seat.rest();
     tick_with(machine, observer, cx, |single, cx| {
         single.quiet = quiet;
-        single.tick_from(depth, decided, owner, cx);
+        single.tick_from(depth, decided, true, owner, cx);
     })
 }
 

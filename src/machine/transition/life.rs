@@ -8,7 +8,7 @@ use super::{BEING_LEFT, OneChange, Plan, Steps as _};
 use crate::change::{Cause, Change};
 use crate::fsm::{NEVER, Order, Request, time_since};
 use crate::machine::regions::{Branch, RegionId};
-use crate::machine::seat::Seat;
+use crate::machine::seat::{Resumption, Seat};
 use crate::machine::single::{HAS_CHANGED_INSIDE, Single};
 use crate::machine::step::Step;
 use crate::machine::waiting::Scope;
@@ -42,15 +42,27 @@ impl<T: Owner> Single<'_, T> {
 
     /// Enters a path although no change leads to it: no guard is asked, and the owner is not told.
     pub(super) fn enter_from_nowhere(&mut self, branch: &Branch<T>, owner: &mut T, cx: &mut T::Context<'_>) {
-        let Branch { path, regions } = branch;
         self.is_touched = true;
         self.seat.note_change(0);
         let closed = self.seat.take_regions();
-        self.seat.replace(0, path[0].clone(), now::<T>(cx));
+        self.seat.replace(0, branch.path[0].clone(), now::<T>(cx));
         drop(closed);
+        self.enter_branch(branch, Cause::Change, None, owner, cx);
+    }
+
+    /// Enters the states of a branch whose first state is current. This is no change, so the state in which it ends is not
+    /// reported (rule 1).
+    #[inline(never)]
+    pub(super) fn enter_branch(
+        &mut self,
+        branch: &Branch<T>,
+        cause: Cause,
+        mut resumption: Option<Resumption<T>>,
+        owner: &mut T,
+        cx: &mut T::Context<'_>,
+    ) {
         self.show(cx);
-        // A start is no change, so the state in which it ends is not reported (rule 1).
-        let _ = self.enter_all((0, path), regions, Cause::Change, &mut None, owner, cx);
+        let _ = self.enter_all((0, &branch.path), &branch.regions, cause, &mut resumption, owner, cx);
     }
 
     /// Enters the current state as a start does, unless it has been entered (rule 27). Returns `false` if this is refused.
@@ -140,34 +152,11 @@ impl<T: Owner> Single<'_, T> {
         if self.outer.is_some() {
             return self.outside_regions(|single| single.offer(message, owner, cx, settle));
         }
-        if self.seat.has_open_regions() {
-            return self.offer_inside(message, owner, cx, settle);
-        }
-        let mut offers = Offers::new(self);
-        let mut offer = offers.begin();
-        loop {
-            let goes_on = offers.single.offer_on(&mut offer, message, owner, cx);
-            settle(offers.single, owner, cx);
-            if !goes_on {
-                return offer.is_handled;
-            }
-        }
-    }
-
-    /// Does what [`offer`](Self::offer) does, for a machine with open regions: their states come first.
-    #[cold]
-    fn offer_inside(
-        &mut self,
-        message: &T::Message,
-        owner: &mut T,
-        cx: &mut T::Context<'_>,
-        settle: fn(&mut Self, &mut T, &mut T::Context<'_>),
-    ) -> bool {
         let mut offers = Offers::new(self);
         let mut offer = offers.begin();
         let mut inside = InsideOffer::of(offers.single.seat);
         loop {
-            let goes_on = offers.single.offer_inside_on(&mut inside, &mut offer, message, owner, cx);
+            let goes_on = offers.single.offer_on(&mut inside, &mut offer, message, owner, cx);
             settle(offers.single, owner, cx);
             if !goes_on {
                 offers.single.end_inside(&inside);
@@ -201,11 +190,7 @@ impl<T: Owner> Single<'_, T> {
                 let has_waiting = offers.single.requests.set_aside();
                 // The message around this one may be offered in a region.
                 offers.single.move_to(&[]);
-                let inside = if offers.single.seat.has_open_regions() {
-                    Some(Box::new(InsideOffer::of(offers.single.seat)))
-                } else {
-                    None
-                };
+                let inside = InsideOffer::of(offers.single.seat);
                 UnderWay { request, inside, offer: offers.begin(), has_waiting }
             } else if let Some(around) = outer.as_mut().and_then(Vec::pop) {
                 around
@@ -219,11 +204,7 @@ impl<T: Owner> Single<'_, T> {
             loop {
                 let UnderWay { request, inside, offer, .. } = &mut under_way;
                 let Some(message) = request.message() else { break };
-                let goes_on = match inside {
-                    None => offers.single.offer_on(offer, message, owner, cx),
-                    Some(inside) => offers.single.offer_inside_on(inside, offer, message, owner, cx),
-                };
-                if !goes_on {
+                if !offers.single.offer_on(inside, offer, message, owner, cx) {
                     break;
                 }
                 if !offers.single.requests.is_empty() {
@@ -235,9 +216,22 @@ impl<T: Owner> Single<'_, T> {
         }
     }
 
-    /// Offers a message to the next state. Returns whether the message must then be offered to further states.
+    /// Offers a message to the next state: first to those in the open regions, if there are any. Returns whether the message must
+    /// then be offered to further states.
     #[inline(always)]
-    fn offer_on(&mut self, offer: &mut Offer, message: &T::Message, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+    fn offer_on(
+        &mut self,
+        inside: &mut Option<Box<InsideOffer>>,
+        offer: &mut Offer,
+        message: &T::Message,
+        owner: &mut T,
+        cx: &mut T::Context<'_>,
+    ) -> bool {
+        if let Some(inside) = inside {
+            if let Some(state) = self.next_in_regions(inside) {
+                return self.offer_in_region(&state, inside, offer, message, owner, cx);
+            }
+        }
         // States that have been left meanwhile are skipped. The other states have the same depths as when the message was sent.
         offer.left = offer.left.min(self.kept);
         let state = if let Some(depth) = offer.left.checked_sub(1) {
@@ -275,8 +269,15 @@ impl<T: Owner> Single<'_, T> {
     }
 
     /// Ends an offer that may have ended in a region. Moves back to the seat of the machine.
+    #[inline]
+    fn end_inside(&mut self, inside: &Option<Box<InsideOffer>>) {
+        if let Some(inside) = inside {
+            self.end_in_region(inside);
+        }
+    }
+
     #[cold]
-    fn end_inside(&mut self, inside: &InsideOffer) {
+    fn end_in_region(&mut self, inside: &InsideOffer) {
         let mut at = inside.at();
         for level in inside.levels.iter().rev() {
             if self.move_to(&at) {
@@ -285,23 +286,6 @@ impl<T: Owner> Single<'_, T> {
             at.pop();
         }
         self.move_to(&[]);
-    }
-
-    /// Offers a message to the next state in a region, or, after the last one, to the next state outside. Returns whether the
-    /// message must then be offered to further states.
-    #[cold]
-    fn offer_inside_on(
-        &mut self,
-        inside: &mut InsideOffer,
-        offer: &mut Offer,
-        message: &T::Message,
-        owner: &mut T,
-        cx: &mut T::Context<'_>,
-    ) -> bool {
-        match self.next_in_regions(inside) {
-            Some(state) => self.offer_in_region(&state, inside, offer, message, owner, cx),
-            None => self.offer_on(offer, message, owner, cx),
-        }
     }
 
     /// Offers a message to a state in a region, where [`next_in_regions`](Self::next_in_regions) has moved to.
@@ -341,7 +325,7 @@ impl<T: Owner> Single<'_, T> {
                 self.enter_region(id.nth);
                 let left = self.seat.depth();
                 let kept_outside = mem::replace(&mut self.kept, left);
-                let regions = RegionOffers::new(self.seat.stamp(), self.seat.regions().count());
+                let regions = RegionOffers::of(self.seat);
                 levels.push(LevelOffer { id, regions, left, is_handled: false, kept_outside });
                 continue;
             }
@@ -379,9 +363,11 @@ struct InsideOffer {
 }
 
 impl InsideOffer {
-    #[cold]
-    fn of<T: Owner>(seat: &Seat<T>) -> Self {
-        Self { regions: RegionOffers::new(seat.stamp(), seat.regions().count()), levels: Vec::new() }
+    /// Creates the offer to the states in the open regions of a seat, if there are any.
+    #[inline]
+    fn of<T: Owner>(seat: &Seat<T>) -> Option<Box<Self>> {
+        let new = || Box::new(Self { regions: RegionOffers::of(seat), levels: Vec::new() });
+        seat.has_open_regions().then(new)
     }
 
     /// Returns the regions in which the message is being offered, outermost first.
@@ -417,8 +403,9 @@ struct RegionOffers {
 }
 
 impl RegionOffers {
-    fn new(stamp: Option<usize>, count: usize) -> Self {
-        Self { stamp, next: 0, count }
+    #[cold]
+    fn of<T: Owner>(seat: &Seat<T>) -> Self {
+        Self { stamp: seat.stamp(), next: 0, count: seat.regions().count() }
     }
 
     fn goes_on(&self) -> bool {
@@ -469,9 +456,7 @@ impl<'s, 'a, T: Owner> Offers<'s, 'a, T> {
 
     /// Ends the innermost offer.
     fn end(&mut self, under_way: &UnderWay<T>) {
-        if let Some(inside) = &under_way.inside {
-            self.single.end_inside(inside);
-        }
+        self.single.end_inside(&under_way.inside);
         self.single.kept = self.single.kept.min(under_way.offer.kept_outside);
         if under_way.has_waiting {
             self.single.requests.take_back();

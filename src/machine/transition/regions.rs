@@ -101,23 +101,17 @@ impl<T: Owner> Single<'_, T> {
             if single.seat.depth() > 0 {
                 return;
             }
-            let (resumed, mut resumption);
-            let (cause, Branch { path, regions }) = if let Some(seat) = suspended {
+            if let Some(seat) = suspended {
                 *single.seat = seat;
                 let suspended = single.seat.rare.as_ref().and_then(|rare| rare.stack.last());
-                resumed = Branch::flat(suspended.map_or_else(Path::new, |suspended| suspended.path.clone()));
-                let first = resumed.path.first().cloned().unwrap_or(StateRef::NONE);
-                resumption = single.seat.pop(first, now::<T>(cx)).1;
-                (Cause::Pop, &resumed)
-            } else {
-                let Some(branch) = branches.get(nth) else { return };
+                let branch = Branch::flat(suspended.map_or_else(Path::new, |suspended| suspended.path.clone()));
+                let first = branch.path.first().cloned().unwrap_or(StateRef::NONE);
+                let (_, resumption) = single.seat.pop(first, now::<T>(cx));
+                single.enter_branch(&branch, Cause::Pop, resumption, owner, cx);
+            } else if let Some(branch) = branches.get(nth) {
                 single.seat.replace(0, branch.path[0].clone(), now::<T>(cx));
-                resumption = None;
-                (Cause::Change, branch)
-            };
-            single.show(cx);
-            // As for a start, the state in which this ends is not reported.
-            let _ = single.enter_all((0, path), regions, cause, &mut resumption, owner, cx);
+                single.enter_branch(branch, Cause::Change, None, owner, cx);
+            }
         })
     }
 

@@ -40,12 +40,8 @@ impl<T: Owner> Single<'_, T> {
                 }
                 timer => Request::Due(Boxed::new(timer)),
             };
-            if self.outer.is_none() {
-                self.requests.push(request);
-            } else {
-                let request = self.in_region(request);
-                self.requests.push(request);
-            }
+            let request = self.inside(request);
+            self.requests.push(request);
         }
         self.settle_callback(owner, cx);
     }
