@@ -118,10 +118,9 @@ impl<T: Owner> Store<T> {
         let plain = std::mem::take(&mut self.plain);
         for &(key, target) in &plain {
             let Some(place) = self.places.get(key).map(SharedPlace::get) else { continue };
-            let slot = self.set_row_asleep(place, false);
-            if let Some(target) = target {
-                self.buckets[place.bucket as usize].changes_due.push((slot, target));
-            }
+            let columns = &mut self.buckets[place.bucket as usize];
+            let slot = columns.set_asleep(place, false, &self.places);
+            columns.changes_due.extend(target.map(|target| (slot, target)));
         }
         for place in plain.iter().filter_map(|&(key, _)| self.places.get(key)).map(SharedPlace::get) {
             self.buckets[place.bucket as usize].finish_exchanges();

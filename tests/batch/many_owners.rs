@@ -188,6 +188,26 @@ fn the_last_owners_that_stay_take_the_slots_of_those_that_leave_before_them() {
     assert_eq!(leave(&[0, 1, 2, 3, 4, 5, 6, 7, 8]), (vec![9], vec![1, 2, 3, 4, 5, 6, 7, 8, 0]));
 }
 
+/// Rule 19.
+#[test]
+fn owners_that_leave_asleep_first_change_places_with_the_last_owners_that_sleep() {
+    let mut batch = Batch::new();
+    // The states do not handle the messages of these owners, so the messages do not wake them.
+    for number in [0, 4, 8, 12, 16, 20, 24, 28] {
+        let is_leaving = [0, 4, 12].contains(&number);
+        let soldier = if is_leaving { Soldier::ordered(number, "A", &B) } else { Soldier::new(number) };
+        let key = batch.insert(soldier, &A);
+        if number < 24 {
+            batch.sleep(key);
+        }
+    }
+    batch.broadcast(&(), &mut Log::default());
+    // Owner 12 changes places with 20, 4 with 16, and 0 with 20. Then 20, 16 and 8 sleep, and 0, 4, 12, 24 and 28 are awake.
+    assert_eq!(numbers_in(&batch, &A), [20, 16, 8, 24, 28]);
+    assert_eq!(numbers_in(&batch, &B), [12, 0, 4]);
+    assert_eq!(batch.awake(), 5);
+}
+
 /// Rule 19: some targets are told apart by counting, very many by sorting.
 #[test]
 fn enters_come_by_target_however_many_states_there_are() {

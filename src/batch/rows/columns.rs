@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::{iter, mem};
 
-use crate::batch::known::key::{Key, Place};
+use crate::batch::known::key::{Key, Place, Places};
 use crate::batch::known::slots::CHUNK;
 use crate::batch::known::states::MOST_STATES;
 use crate::fsm::time_or_zero;
@@ -278,11 +278,12 @@ impl<T: Owner> Columns<T> {
         slot < self.asleep
     }
 
-    /// Moves the tag of the row at a place to the sleeping or to the awake rows. The tag at their boundary takes its place.
-    /// Returns the new place. The other data of the rows is moved by [`finish_exchanges`](Self::finish_exchanges).
-    pub(crate) fn set_asleep(&mut self, place: Place, is_asleep: bool) -> Place {
+    /// Moves the tag of the row at a place to the sleeping or to the awake rows. The tag at their boundary takes its place. Updates
+    /// the `places` of both, and returns the new slot. [`finish_exchanges`](Self::finish_exchanges) moves the other data of the
+    /// rows.
+    pub(crate) fn set_asleep(&mut self, place: Place, is_asleep: bool, places: &Places) -> u32 {
         if self.is_asleep(place.slot()) == is_asleep {
-            return place;
+            return place.slot;
         }
         self.asleep -= usize::from(!is_asleep);
         let other = Place::new(place.bucket, self.asleep);
@@ -290,8 +291,10 @@ impl<T: Owner> Columns<T> {
         if other != place {
             self.tags.swap(place.slot(), other.slot());
             self.exchanges.push((place.slot, other.slot));
+            places[self.tags[place.slot()].key].set(place);
+            places[self.tags[other.slot()].key].set(other);
         }
-        other
+        other.slot
     }
 
     /// Exchanges the other data of the rows whose tags have been exchanged. The loops are so short that the processor fetches

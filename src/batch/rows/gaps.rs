@@ -112,26 +112,12 @@ pub(crate) fn mark_rows(bucket: u32, tags: &mut [Tag], times: &mut [f64], movers
 impl<T: Owner> Columns<T> {
     /// Moves the leavers to the end of the rows. Afterwards, the list of leavers has the order of these rows.
     pub(crate) fn close_gaps(&mut self, bucket: u32, places: &Places, close: fn(Gaps<'_, T>)) {
-        let list = &mut self.leavers.list;
-        Leaver::sort(list);
-        let (len, asleep) = (self.owners.len(), self.asleep);
-        let sleepers = list.partition_point(|leaver| (leaver.slot as usize) < asleep);
-        // A sleeping leaver becomes one of the first awake rows.
-        self.close_gaps_before(asleep, sleepers, (bucket, places), close);
-        self.asleep -= sleepers;
-        self.close_gaps_before(len, self.leavers.list.len(), (bucket, places), close);
-    }
-
-    /// Moves the first `count` leavers to the end of the rows before `end`.
-    fn close_gaps_before(
-        &mut self,
-        end: usize,
-        count: usize,
-        (bucket, places): (u32, &Places),
-        close: fn(Gaps<'_, T>),
-    ) {
+        Leaver::sort(&mut self.leavers.list);
+        if self.asleep > 0 {
+            self.wake_leavers(bucket, places);
+        }
+        let stay = self.len() - self.leavers.list.len();
         let (rows, _, Leavers { list, order, .. }) = self.rows_mut();
-        let (list, stay) = (&mut list[..count], end - count);
         let (before, in_tail) = list.split_at(list.partition_point(|leaver| (leaver.slot as usize) < stay));
         if before.is_empty() {
             return;
@@ -139,9 +125,19 @@ impl<T: Owner> Columns<T> {
         order.clear();
         order.resize(list.len(), before[0]);
         let (rows, tail) = rows.split_at(stay);
-        let (tail, _) = tail.split_at(end);
         close(Gaps { bucket, places, rows, before, tail, in_tail, order });
         list.copy_from_slice(order);
+    }
+
+    /// Moves the sleeping leavers to the awake rows.
+    fn wake_leavers(&mut self, bucket: u32, places: &Places) {
+        let asleep = self.leavers.list.partition_point(|leaver| self.is_asleep(leaver.slot as usize));
+        // From the last to the first, so that each leaver is exchanged with a row that stays.
+        for nth in (0..asleep).rev() {
+            let slot = self.leavers.list[nth].slot;
+            self.leavers.list[nth].slot = self.set_asleep(Place { bucket, slot }, false, places);
+        }
+        self.finish_exchanges();
     }
 
     /// Moves the leavers, which are the last rows, to the arrivals, from the first to the last.

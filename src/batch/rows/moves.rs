@@ -271,22 +271,10 @@ impl<T: Owner> Store<T> {
     /// Moves an owner's row to the sleeping part of its bucket, or to the awake part.
     pub(crate) fn set_asleep(&mut self, key: Key, is_asleep: bool) {
         if let Some(place) = self.places.get(key).map(SharedPlace::get) {
-            self.set_row_asleep(place, is_asleep);
-            self.buckets[place.bucket as usize].finish_exchanges();
+            let columns = &mut self.buckets[place.bucket as usize];
+            columns.set_asleep(place, is_asleep, &self.places);
+            columns.finish_exchanges();
         }
-    }
-
-    /// Does the same as [`set_asleep`](Self::set_asleep) for the row at a place. Returns the row's new slot. The caller finishes
-    /// the exchanges of the bucket.
-    pub(crate) fn set_row_asleep(&mut self, place: Place, is_asleep: bool) -> u32 {
-        let columns = &mut self.buckets[place.bucket as usize];
-        let other = columns.set_asleep(place, is_asleep);
-        if other != place {
-            // The two rows have been exchanged.
-            self.places[columns.tags[place.slot()].key].set(place);
-            self.places[columns.tags[other.slot()].key].set(other);
-        }
-        other.slot
     }
 
     pub(crate) fn append_arrivals(&mut self, bucket: u32) {
