@@ -32,7 +32,7 @@ use super::known::slots::CHUNK;
 use super::known::states::States;
 use super::rows::chunk::{Chunk, PassPart};
 use super::rows::columns::Columns;
-use super::rows::gaps::{Gaps, close};
+use super::rows::gaps::Gaps;
 use super::rows::store::Store;
 use crate::owner::Owner;
 use crate::pace::Pace;
@@ -458,10 +458,12 @@ where
             ticked = rest;
             mark_all(bucket, columns, chunks, states);
             if let [group] = groups {
-                columns.close_gaps(bucket, places, close);
+                columns.close_gaps(bucket, places);
                 columns.hand_out(states, *has_clock, group);
             } else {
-                columns.close_gaps(bucket, places, close_together);
+                if let Some(gaps) = columns.gaps(bucket, places) {
+                    close_together(gaps);
+                }
                 hand_out_together(columns, groups);
             }
         }
@@ -471,7 +473,7 @@ where
 /// Closes the gaps of a long bucket on all threads.
 fn close_together<T: Owner + Send>(gaps: Gaps<'_, T>) {
     if gaps.len() <= FEW_GAPS {
-        close(gaps);
+        gaps.close();
     } else {
         let (gaps, others) = gaps.split();
         rayon::join(|| close_together(gaps), || close_together(others));

@@ -381,26 +381,6 @@ impl<T: Owner> RowsMut<'_, T> {
             },
         )
     }
-
-    /// Exchanges the row at a slot with one of `tail`.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a call would be a fourth of what closing a gap takes")]
-    pub(crate) fn exchange(&mut self, slot: usize, tail: &mut Self, slot_in_tail: usize) {
-        let (at, other) = (slot - self.first, slot_in_tail - tail.first);
-        mem::swap(&mut self.owners[at], &mut tail.owners[other]);
-        mem::swap(&mut self.tags[at], &mut tail.tags[other]);
-        if let (Some(current), Some(other)) = (self.current.get_mut(at), tail.current.get_mut(other)) {
-            mem::swap(current, other);
-        }
-        if let (Some(seat), Some(other)) = (self.seats.get_mut(at), tail.seats.get_mut(other)) {
-            mem::swap(seat, other);
-        }
-        if !self.ancestors.is_empty() {
-            let depth = self.depth;
-            let ancestors = &mut self.ancestors[at * depth..(at + 1) * depth];
-            ancestors.swap_with_slice(&mut tail.ancestors[other * depth..(other + 1) * depth]);
-        }
-    }
 }
 
 impl<T: Owner + Clone> Clone for Columns<T> {

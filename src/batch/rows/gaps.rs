@@ -111,22 +111,39 @@ pub(crate) fn mark_rows(bucket: u32, tags: &mut [Tag], times: &mut [f64], movers
 /// Moving marked rows out of the bucket.
 impl<T: Owner> Columns<T> {
     /// Moves the leavers to the end of the rows. Afterwards, the list of leavers has the order of these rows.
-    pub(crate) fn close_gaps(&mut self, bucket: u32, places: &Places, close: fn(Gaps<'_, T>)) {
+    pub(crate) fn close_gaps(&mut self, bucket: u32, places: &Places) {
+        if let Some(gaps) = self.gaps(bucket, places) {
+            gaps.close();
+        }
+    }
+
+    /// Sorts the list of leavers in the order that they have at the end of the rows when the gaps are closed. Returns the gaps,
+    /// if there are any.
+    #[inline]
+    pub(crate) fn gaps<'a>(&'a mut self, bucket: u32, places: &'a Places) -> Option<Gaps<'a, T>> {
         Leaver::sort(&mut self.leavers.list);
         if self.asleep > 0 {
             self.wake_leavers(bucket, places);
         }
         let stay = self.len() - self.leavers.list.len();
         let (rows, _, Leavers { list, order, .. }) = self.rows_mut();
-        let (before, in_tail) = list.split_at(list.partition_point(|leaver| (leaver.slot as usize) < stay));
+        let (mut before, in_tail) = list.split_at(list.partition_point(|leaver| (leaver.slot as usize) < stay));
         if before.is_empty() {
-            return;
+            return None;
         }
-        order.clear();
-        order.resize(list.len(), before[0]);
+        if !in_tail.is_empty() {
+            order.clear();
+            for own in in_tail {
+                let (gaps, rest) = before.split_at(own.slot as usize - stay - order.len());
+                order.extend_from_slice(gaps);
+                order.push(*own);
+                before = rest;
+            }
+            order.extend_from_slice(before);
+            mem::swap(list, order);
+        }
         let (rows, tail) = rows.split_at(stay);
-        close(Gaps { bucket, places, rows, before, tail, in_tail, order });
-        list.copy_from_slice(order);
+        Some(Gaps { bucket, places, rows, tail, order: list })
     }
 
     /// Moves the sleeping leavers to the awake rows.
@@ -147,24 +164,19 @@ impl<T: Owner> Columns<T> {
             return;
         }
         let Self { owners, tags, times, seats, leavers, .. } = self;
-        let rows = owners.drain(stay..);
-        if leavers.are_mixed {
-            for ((owner, leaver), slot) in rows.zip(&leavers.list).zip(stay..) {
-                let (to, beside) = (arrivals.of(leaver.target), leaver.beside as usize);
-                to.owners.push(owner);
-                to.tags.push(tags[slot]);
-                if states.get(leaver.target).has_seats {
-                    let seat = seats.get_mut(slot).unwrap_or_else(|| &mut leavers.seats[beside]);
-                    to.seats.push(mem::replace(seat, Seat::empty()));
-                } else if has_clock && leaver.beside == NOTHING {
-                    to.times.push(times.current.get(slot).copied().unwrap_or(0.0), &[]);
-                } else if has_clock {
-                    to.times.push(leavers.times[beside], &leavers.times[beside + 1..]);
-                }
+        let current = if leavers.are_mixed { None } else { times.current.get(stay..) };
+        let rows = LastRows { tags: &tags[stay..], times: current.unwrap_or_default(), leavers: &leavers.list };
+        rows.hand_out(owners.drain(stay..), arrivals);
+        for (leaver, slot) in leavers.list.iter().zip(stay..).filter(|_| leavers.are_mixed) {
+            let (target, beside) = (leaver.target, leaver.beside as usize);
+            if states.get(target).has_seats {
+                let seat = seats.get_mut(slot).unwrap_or_else(|| &mut leavers.seats[beside]);
+                arrivals.of(target).seats.push(mem::replace(seat, Seat::empty()));
+            } else if has_clock && leaver.beside == NOTHING {
+                arrivals.of(target).times.push(times.current.get(slot).copied().unwrap_or(0.0), &[]);
+            } else if has_clock {
+                arrivals.of(target).times.push(leavers.times[beside], &leavers.times[beside + 1..]);
             }
-        } else {
-            let times = times.current.get(stay..).unwrap_or_default();
-            LastRows { tags: &tags[stay..], times, leavers: &leavers.list }.hand_out(rows, arrivals);
         }
         self.forget_leavers(stay);
     }
@@ -196,16 +208,17 @@ impl<T: Owner> Columns<T> {
     /// Removes the row at a place, and returns its owner. The row's seat, if it has one, must be empty.
     pub(crate) fn take_out(&mut self, place: Place, places: &Places) -> Option<T> {
         self.leavers.add(place.slot(), place.bucket);
-        self.close_gaps(place.bucket, places, close);
+        self.close_gaps(place.bucket, places);
         let owner = self.owners.pop();
         self.forget_leavers(self.owners.len());
         owner
     }
 }
 
-/// The last rows of a bucket of flat states, which leave for other flat states: all columns but the owners.
+/// The last rows of a bucket, which leave it: all columns but the owners.
 pub(crate) struct LastRows<'a> {
     pub(crate) tags: &'a [Tag],
+    /// Empty if no times are kept, or if some rows leave a nested or an owned state, or enter one.
     pub(crate) times: &'a [f64],
     pub(crate) leavers: &'a [Leaver],
 }
@@ -221,82 +234,87 @@ impl LastRows<'_> {
         (Self { tags, times, leavers }, Self { tags: other_tags, times: other_times, leavers: other_leavers })
     }
 
+    /// Adds the rows to the arrivals of their new buckets. A loop for each column is faster than one loop, whose data would not
+    /// fit into the registers of the processor.
     pub(crate) fn hand_out<T: Owner>(&self, owners: impl Iterator<Item = T>, arrivals: &mut impl Arrivals<T>) {
-        let mut times = self.times.iter();
-        for ((owner, tag), leaver) in owners.zip(self.tags).zip(self.leavers) {
-            let to = arrivals.of(leaver.target);
-            to.owners.push(owner);
-            to.tags.push(*tag);
-            to.times.current.extend(times.next());
+        let Self { tags, times, leavers } = self;
+        for (owner, leaver) in owners.zip(*leavers) {
+            arrivals.of(leaver.target).owners.push(owner);
+        }
+        for (tag, leaver) in tags.iter().zip(*leavers) {
+            arrivals.of(leaver.target).tags.push(*tag);
+        }
+        for (time, leaver) in times.iter().zip(*leavers) {
+            arrivals.of(leaver.target).times.current.push(*time);
         }
     }
 }
 
-/// Rows of a bucket, and the tail after them. The tail has as many rows as both parts together have leavers. So the number of
-/// rows of the tail that stay is the number of leavers before the tail.
+/// Rows of a bucket, and the tail after them.
 pub(crate) struct Gaps<'a, T: Owner> {
     bucket: u32,
     places: &'a Places,
     rows: RowsMut<'a, T>,
-    /// The leavers among the rows.
-    before: &'a [Leaver],
     tail: RowsMut<'a, T>,
-    /// The leavers of the tail.
-    in_tail: &'a [Leaver],
-    /// The leavers in the order that they have in the tail when the gaps are closed.
-    order: &'a mut [Leaver],
+    /// For each row of the tail, the leaver that takes its place when the gaps are closed: a leaver among `rows` if the row
+    /// stays, otherwise the row itself.
+    order: &'a [Leaver],
 }
 
-#[cfg(feature = "parallel")]
 impl<T: Owner> Gaps<'_, T> {
     /// Returns how many rows the tail has.
+    #[cfg(feature = "parallel")]
     pub(crate) fn len(&self) -> usize {
         self.order.len()
     }
 
     /// Splits the gaps into two parts that can be closed at the same time.
+    #[cfg(feature = "parallel")]
     pub(crate) fn split(self) -> (Self, Self) {
-        let Self { bucket, places, rows, before, tail, in_tail, order } = self;
-        let half = order.len() / 2;
-        let middle = tail.first + half;
-        let (order, other_order) = order.split_at_mut(half);
-        let (tail, other_tail) = tail.split_at(middle);
-        let (in_tail, other_in_tail) = in_tail.split_at(in_tail.partition_point(|own| (own.slot as usize) < middle));
-        let (before, other_before) = before.split_at(half - in_tail.len());
-        let end = other_before.first().map_or(rows.first + rows.owners.len(), |gap| gap.slot as usize);
-        let (rows, other_rows) = rows.split_at(end);
+        let Self { bucket, places, rows, tail, order } = self;
+        let (order, other_order) = order.split_at(order.len() / 2);
+        let (first, end) = (tail.first, rows.first + rows.owners.len());
+        let (tail, other_tail) = tail.split_at(first + order.len());
+        let gap = other_order.iter().find(|leaver| (leaver.slot as usize) < first);
+        let (rows, other_rows) = rows.split_at(gap.map_or(end, |gap| gap.slot as usize));
         (
-            Self { bucket, places, rows, before, tail, in_tail, order },
-            Self {
-                bucket,
-                places,
-                rows: other_rows,
-                before: other_before,
-                tail: other_tail,
-                in_tail: other_in_tail,
-                order: other_order,
-            },
+            Self { bucket, places, rows, tail, order },
+            Self { bucket, places, rows: other_rows, tail: other_tail, order: other_order },
         )
+    }
+
+    /// Exchanges each leaver before the tail with a row of the tail that stays.
+    #[inline]
+    pub(crate) fn close(self) {
+        let Self { bucket, places, rows, tail, order } = self;
+        let (first, depth) = (rows.first, rows.depth);
+        exchange(rows.owners, tail.owners, (first, order));
+        exchange(rows.tags, tail.tags, (first, order));
+        exchange(rows.current, tail.current, (first, order));
+        exchange(rows.seats, tail.seats, (first, order));
+        if !rows.ancestors.is_empty() {
+            for (leaver, other) in order.iter().zip(tail.ancestors.chunks_exact_mut(depth)) {
+                let at = (leaver.slot as usize - first) * depth;
+                if let Some(row) = rows.ancestors.get_mut(at..at + depth) {
+                    row.swap_with_slice(other);
+                }
+            }
+        }
+        // This is a loop of its own because it is so short that the processor runs several of its look-ups at the same time.
+        for leaver in order {
+            if let Some(tag) = rows.tags.get(leaver.slot as usize - first) {
+                places[tag.key].set(Place { bucket, slot: leaver.slot });
+            }
+        }
     }
 }
 
-/// Exchanges each leaver before the tail with a row of the tail that stays.
-pub(crate) fn close<T: Owner>(gaps: Gaps<'_, T>) {
-    let Gaps { bucket, places, mut rows, before, mut tail, in_tail, order } = gaps;
-    let (mut in_tail, mut gaps) = (in_tail.iter().peekable(), before.iter());
-    for (slot, leaver) in (tail.first..).zip(order) {
-        *leaver = if let Some(own) = in_tail.next_if(|own| own.slot as usize == slot) {
-            *own
-        } else if let Some(gap) = gaps.next() {
-            rows.exchange(gap.slot as usize, &mut tail, slot);
-            Leaver { slot: Place::new(bucket, slot).slot, ..*gap }
-        } else {
-            break;
-        };
-    }
-    // This is a loop of its own because it is so short that the processor runs several of its look-ups at the same time.
-    for gap in before {
-        let slot = gap.slot as usize;
-        places[rows.tags[slot - rows.first].key].set(Place::new(bucket, slot));
+/// Exchanges one column of the leavers among the rows, of which the first has the slot `first`, with the column of the tail. The
+/// leavers of the tail are not among the rows, and stay where they are.
+fn exchange<X>(rows: &mut [X], tail: &mut [X], (first, order): (usize, &[Leaver])) {
+    for (leaver, other) in order.iter().zip(tail) {
+        if let Some(row) = rows.get_mut(leaver.slot as usize - first) {
+            mem::swap(row, other);
+        }
     }
 }

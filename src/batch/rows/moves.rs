@@ -4,7 +4,6 @@ use std::mem;
 
 use super::chunk::{Chunk, ChunkOutcome, PassPart};
 use super::columns::{Columns, Tag};
-use super::gaps;
 use super::range::{Extra, Extras};
 use super::store::{Sleeper, Store};
 use crate::batch::known::key::Key;
@@ -163,7 +162,7 @@ impl<T: Owner> Store<T> {
         let Self { states, buckets, arrivals, places, has_clock, .. } = self;
         let columns = &mut buckets[bucket as usize];
         if !columns.leavers.list.is_empty() {
-            columns.close_gaps(bucket, places, gaps::close);
+            columns.close_gaps(bucket, places);
             columns.hand_out(states, *has_clock, arrivals);
             self.note_if_left(bucket);
         }
