@@ -1,7 +1,7 @@
 //! The rows of one bucket as columns: the owners, and beside them the data that the batch stores for each owner.
 
+use std::mem;
 use std::ops::Range;
-use std::{iter, mem};
 
 use crate::batch::known::key::{Key, Place, Places};
 use crate::batch::known::slots::CHUNK;
@@ -145,7 +145,9 @@ impl Times {
     /// Adds a row's times.
     pub(crate) fn push(&mut self, current: f64, ancestors: &[f64]) {
         self.current.push(time_or_zero(current));
-        self.ancestors.extend(ancestors.iter().chain(iter::repeat(&0.0)).take(self.depth).map(|at| time_or_zero(*at)));
+        let len = self.ancestors.len() + self.depth;
+        self.ancestors.extend(ancestors.iter().take(self.depth).map(|at| time_or_zero(*at)));
+        self.ancestors.resize(len, 0.0);
     }
 
     /// Sets a row's times.
