@@ -632,8 +632,8 @@ impl<T: Owner> Seat<T> {
     #[inline]
     pub(crate) fn rest(&mut self) {
         let Some(rare) = &mut *self.rare else { return };
-        let is_plain = rare.is_plain();
-        if rare.waiting.clock.rests(is_plain) {
+        // The first check is enough for nested states.
+        if rare.ancestors.is_empty() && rare.waiting.clock.rests(rare.is_plain()) {
             self.rare = RareBox::NONE;
         }
     }

@@ -345,6 +345,8 @@ impl<T: Owner> Clone for StateRef<T> {
     }
 }
 
+/// These functions are not inlined, because references are cloned and looked up in many places.
+#[expect(clippy::ref_option, reason = "the check for `None` is not inlined, either")]
 impl<T: Owner> Held<T> {
     #[inline(never)]
     fn share(held: &Option<Arc<Self>>) -> Option<Arc<Self>> {
