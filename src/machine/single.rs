@@ -59,7 +59,7 @@ pub(crate) struct Single<'a, T: Owner> {
 /// Whether the states of a path are being entered, and whether `Fsm::stay` ends this (rule 38).
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Descent {
-    /// No path is being entered, or only a flat state.
+    /// No path is being entered, or only one state.
     None,
     Open,
     Stayed,
@@ -846,7 +846,7 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
             return false;
         }
         if self.descent == Descent::None {
-            // The `enter` of a flat target is the last one anyway.
+            // If only one state is entered, its `enter` is the last one anyway.
             return !self.target.is_none() && self.target == self.seat.current;
         }
         self.descent = Descent::Stayed;

@@ -280,7 +280,8 @@ impl<T: Owner> Single<'_, T> {
         !is_suspicious && !is_recorded && self.requests.is_empty()
     }
 
-    /// Carries out a change to a state that is no singleton.
+    /// Carries out a change that was requested with `change_state`, between any states. A change between flat singletons is faster
+    /// in [`execute_singleton`](Self::execute_singleton).
     #[inline(never)]
     pub(super) fn execute_change(&mut self, to: &StateRef<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         if self.is_alone() && self.outer.is_none() && !self.seat.current.is_none() {
@@ -293,7 +294,7 @@ impl<T: Owner> Single<'_, T> {
         self.execute_any(to, owner, cx)
     }
 
-    /// Carries out a change that was requested with `change_state`, between any states.
+    /// Does what [`execute_change`](Self::execute_change) does, for a change that [`change_lone`] cannot carry out.
     #[inline(never)]
     fn execute_any(&mut self, to: &StateRef<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         if self.outer.is_some() {

@@ -159,7 +159,9 @@ impl<T: Owner> Single<'_, T> {
             let goes_on = offers.single.offer_on(&mut inside, &mut offer, message, owner, cx);
             settle(offers.single, owner, cx);
             if !goes_on {
-                offers.single.end_inside(&inside);
+                if let Some(inside) = &inside {
+                    offers.single.end_inside(inside);
+                }
                 return offer.is_handled;
             }
         }
@@ -269,15 +271,8 @@ impl<T: Owner> Single<'_, T> {
     }
 
     /// Ends an offer that may have ended in a region. Moves back to the seat of the machine.
-    #[inline]
-    fn end_inside(&mut self, inside: &Option<Box<InsideOffer>>) {
-        if let Some(inside) = inside {
-            self.end_in_region(inside);
-        }
-    }
-
     #[cold]
-    fn end_in_region(&mut self, inside: &InsideOffer) {
+    fn end_inside(&mut self, inside: &InsideOffer) {
         let mut at = inside.at();
         for level in inside.levels.iter().rev() {
             if self.move_to(&at) {
@@ -456,7 +451,9 @@ impl<'s, 'a, T: Owner> Offers<'s, 'a, T> {
 
     /// Ends the innermost offer.
     fn end(&mut self, under_way: &UnderWay<T>) {
-        self.single.end_inside(&under_way.inside);
+        if let Some(inside) = &under_way.inside {
+            self.single.end_inside(inside);
+        }
         self.single.kept = self.single.kept.min(under_way.offer.kept_outside);
         if under_way.has_waiting {
             self.single.requests.take_back();
