@@ -72,7 +72,7 @@ impl<'g, T: Owner> Decider<'g, T> {
         record: &mut impl Record,
     ) -> Option<Taken<'e, T>> {
         match self.choice {
-            Some(choice) => self.choose(choice, exits, owner, fsm, cx, record),
+            Some(choice) => self.choose(choice, &mut exits.into_iter(), owner, fsm, cx, record),
             None => self.take_first(exits, owner, fsm, cx, record),
         }
     }

@@ -248,9 +248,9 @@ impl<T: Owner> DefinedState<T> {
             let named = path[here..].iter().rev().filter_map(gone).find(|(from, exit)| *from == name(exit.to));
             Some((name(inner), named.map_or(exit, |(_, exit)| exit)))
         };
-        let mut leads: Vec<_> =
-            active.iter().filter(|inner| !has_inner(**inner)).filter_map(|inner| lead(*inner)).collect();
-        leads.sort_by_key(|(from, exit)| *from != name(exit.to));
+        let innermost = active.iter().filter(|inner| !has_inner(**inner)).filter_map(|inner| lead(*inner));
+        let (mut leads, others): (Vec<_>, Vec<_>) = innermost.partition(|(from, exit)| *from == name(exit.to));
+        leads.extend(others);
         let (from, first) = leads.first().copied().unwrap_or((self.fixed.name.as_str(), exit));
         let taken = Decider::new(self, graph).decide([first], owner, fsm, cx, &mut Unrecorded);
         let (owner, file) = (Label(owner), &graph.file);

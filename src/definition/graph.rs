@@ -259,10 +259,12 @@ impl<T: Owner> DefinedState<T> {
     /// Calls `act` with the current graph and this state's node in it.
     #[inline]
     pub(crate) fn with<R>(&self, act: impl FnOnce(Here<'_, T>) -> R) -> R {
-        match self.here_unless_reloaded() {
-            Some(here) => act(here),
-            None => self.with_reloaded(act),
+        if let Some(here) = self.here_unless_reloaded() {
+            return act(here);
         }
+        let (mut act, mut result) = (Some(act), None);
+        self.with_reloaded(&mut |here| result = act.take().map(|act| act(here)));
+        result.expect("`with_reloaded` calls its closure")
     }
 
     /// Returns the current graph and this state's node in it. `None` if the file has been reloaded since this state was created.
@@ -272,12 +274,11 @@ impl<T: Owner> DefinedState<T> {
         (graph.version == self.shared.version()).then(|| Here { graph, node: &graph.nodes[self.fixed.index] })
     }
 
-    /// Does what [`with`](Self::with) does after a reload. It is not inlined, so that the usual case needs few registers.
+    /// Does what [`with`](Self::with) does after a reload.
     #[cold]
-    #[inline(never)]
-    fn with_reloaded<R>(&self, act: impl FnOnce(Here<'_, T>) -> R) -> R {
+    fn with_reloaded(&self, act: &mut dyn FnMut(Here<'_, T>)) {
         let (graph, mut gone) = (self.shared.load(), None);
-        act(self.here_in(&graph, &mut gone))
+        act(self.here_in(&graph, &mut gone));
     }
 
     /// Returns this state's node in a graph. If the graph has none, puts one without exits into `gone`.

@@ -27,7 +27,7 @@ impl<T: Owner> Decider<'_, T> {
     pub(super) fn choose<'e>(
         &self,
         choice: &Choice<T>,
-        exits: impl IntoIterator<Item = &'e Exit<T>>,
+        exits: &mut dyn Iterator<Item = &'e Exit<T>>,
         owner: &mut T,
         fsm: &Fsm<'_, T>,
         cx: &mut T::Context<'_>,
@@ -35,7 +35,7 @@ impl<T: Owner> Decider<'_, T> {
     ) -> Option<Taken<'e, T>> {
         let mut left = SmallVec::<[Candidate<'_, T>; 16]>::new();
         let mut moment = self.moment(fsm);
-        for (nth, exit) in exits.into_iter().enumerate() {
+        for (nth, exit) in exits.enumerate() {
             if !self.holds(exit, owner, &mut moment, cx, record) {
                 record.tried(Trial::NoCondition);
                 continue;
