@@ -166,12 +166,15 @@ impl<T: Owner> Single<'_, T> {
         result
     }
 
-    /// Calls `act` within a callback of a state in a region, and returns to the callback.
+    /// Calls `act` within a callback of a state in a region, and returns to the callback. A change that opens regions takes more of
+    /// the stack, so each region around the state counts as a further call.
     #[cold]
     fn within_region(&mut self, act: &mut dyn FnMut(&mut Self)) {
         let region = self.region_path();
+        let regions = region.iter().flatten().map(|_| 1).sum();
         let mut inside = WithinRegion { now: Some(WithinCallback::new(self)), region };
         if let Some(now) = &mut inside.now {
+            now.single.nested = now.single.nested.saturating_add(regions);
             act(now.single);
         }
         inside.end();

@@ -6,7 +6,7 @@ use crate::trace::places::{A, B, C, HALL, KITCHEN, STEP};
 #[cfg(feature = "std")]
 use crate::trace::{Actor, Place, Stage};
 #[cfg(feature = "std")]
-use demeanor::Batch;
+use demeanor::{Batch, Fsm, Owner, State, StateMachine, StateRef};
 #[cfg(feature = "std")]
 use std::thread;
 
@@ -219,4 +219,63 @@ fn the_deepest_calls_within_callbacks_fit_on_a_stack_of_a_mebibyte() {
     let deep = [(&A, "A.enter"), (&STEP, "Step.enter")];
     let deepest = thread::Builder::new().stack_size(1 << 20).spawn(move || [flat, siblings, deep].map(entered));
     assert_eq!(deepest.expect("a thread starts").join().expect("no panic"), [321; 3]);
+}
+
+/// Counts how often its states have been entered.
+#[cfg(feature = "std")]
+struct Climber(u32);
+
+#[cfg(feature = "std")]
+impl Owner for Climber {
+    type Context<'a> = ();
+    type Message = ();
+}
+
+/// A state of a climber. In its `enter`, it changes to the `other` state within the call.
+#[cfg(feature = "std")]
+struct Hold {
+    around: Option<&'static Hold>,
+    inside: Option<&'static Hold>,
+    other: Option<&'static Hold>,
+}
+
+#[cfg(feature = "std")]
+impl State<Climber> for Hold {
+    fn parent(&self) -> Option<StateRef<Climber>> {
+        self.around.map(StateRef::from)
+    }
+
+    fn regions(&self) -> Vec<StateRef<Climber>> {
+        self.inside.into_iter().map(StateRef::from).collect()
+    }
+
+    fn enter(&self, climber: &mut Climber, fsm: &mut Fsm<'_, Climber>, (): &mut ()) {
+        if let Some(other) = self.other {
+            climber.0 += 1;
+            fsm.change_state_now(climber, other, &mut ());
+        }
+    }
+}
+
+/// Rule 13. Without this, the stack would overflow.
+#[cfg(feature = "std")]
+#[test]
+fn a_call_of_a_state_in_a_region_counts_as_one_more_for_each_region_around_it() {
+    static LEFT: Hold = Hold { around: None, inside: Some(&LEFT_ARM), other: None };
+    static LEFT_ARM: Hold = Hold { around: Some(&LEFT), inside: None, other: Some(&RIGHT) };
+    static RIGHT: Hold = Hold { around: None, inside: Some(&RIGHT_ARM), other: None };
+    static RIGHT_ARM: Hold = Hold { around: Some(&RIGHT), inside: None, other: Some(&LEFT) };
+    static UPPER: Hold = Hold { around: None, inside: Some(&UPPER_ARM), other: None };
+    static UPPER_ARM: Hold = Hold { around: Some(&UPPER), inside: Some(&UPPER_HAND), other: None };
+    static UPPER_HAND: Hold = Hold { around: Some(&UPPER_ARM), inside: None, other: Some(&LOWER) };
+    static LOWER: Hold = Hold { around: None, inside: Some(&LOWER_ARM), other: None };
+    static LOWER_ARM: Hold = Hold { around: Some(&LOWER), inside: Some(&LOWER_HAND), other: None };
+    static LOWER_HAND: Hold = Hold { around: Some(&LOWER_ARM), inside: None, other: Some(&UPPER) };
+    let entered = |start: &'static Hold| {
+        let (mut climber, mut machine) = (Climber(0), StateMachine::new(start));
+        machine.start(&mut climber, &mut ());
+        climber.0
+    };
+    let entered = thread::Builder::new().stack_size(2 << 20).spawn(move || [&LEFT, &UPPER].map(entered));
+    assert_eq!(entered.expect("a thread starts").join().expect("no panic"), [161, 107]);
 }

@@ -44,10 +44,15 @@ impl<T: Owner> Single<'_, T> {
     pub(super) fn enter_from_nowhere(&mut self, branch: &Branch<T>, owner: &mut T, cx: &mut T::Context<'_>) {
         self.is_touched = true;
         self.seat.note_change(0);
-        let closed = self.seat.take_regions();
+        self.begin_branch(branch, cx);
+        self.enter_branch(branch, Cause::Change, &mut None, owner, cx);
+    }
+
+    /// Makes the first state of a branch the current one.
+    #[inline(never)]
+    pub(super) fn begin_branch(&mut self, branch: &Branch<T>, cx: &mut T::Context<'_>) {
         self.seat.replace(0, branch.path[0].clone(), now::<T>(cx));
-        drop(closed);
-        self.enter_branch(branch, Cause::Change, None, owner, cx);
+        self.show(cx);
     }
 
     /// Enters the states of a branch whose first state is current. This is no change, so the state in which it ends is not
@@ -57,12 +62,11 @@ impl<T: Owner> Single<'_, T> {
         &mut self,
         branch: &Branch<T>,
         cause: Cause,
-        mut resumption: Option<Resumption<T>>,
+        resumption: &mut Option<Resumption<T>>,
         owner: &mut T,
         cx: &mut T::Context<'_>,
     ) {
-        self.show(cx);
-        let _ = self.enter_all((0, &branch.path), &branch.regions, cause, &mut resumption, owner, cx);
+        let _ = self.enter_all((0, &branch.path), &branch.regions, cause, resumption, owner, cx);
     }
 
     /// Enters the current state as a start does, unless it has been entered (rule 27). Returns `false` if this is refused.

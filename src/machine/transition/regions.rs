@@ -2,9 +2,10 @@
 
 use alloc::vec::Vec;
 
+use crate::boxed::RareBox;
 use crate::change::Cause;
 use crate::machine::regions::{Branch, RegionId, Regions};
-use crate::machine::seat::Path;
+use crate::machine::seat::{Path, Seat};
 use crate::machine::single::Single;
 use crate::owner::{Owner, now};
 use crate::state::StateRef;
@@ -87,11 +88,11 @@ impl<T: Owner> Single<'_, T> {
     pub(super) fn open_regions(
         &mut self,
         branches: &[Branch<T>],
-        suspended: Option<Regions<T>>,
+        suspended: RareBox<Regions<T>>,
         owner: &mut T,
         cx: &mut T::Context<'_>,
     ) -> bool {
-        let mut suspended = suspended.map(Regions::into_seats);
+        let mut suspended = suspended.into_option().map(|regions| regions.into_seats());
         self.seat.open(suspended.as_ref().map_or(branches.len(), ExactSizeIterator::len));
         let target = self.target.clone();
         self.each_region(&mut |single, nth| {
@@ -102,17 +103,23 @@ impl<T: Owner> Single<'_, T> {
                 return;
             }
             if let Some(seat) = suspended {
-                *single.seat = seat;
-                let suspended = single.seat.rare.as_ref().and_then(|rare| rare.stack.last());
-                let branch = Branch::flat(suspended.map_or_else(Path::new, |suspended| suspended.path.clone()));
-                let first = branch.path.first().cloned().unwrap_or(StateRef::NONE);
-                let (_, resumption) = single.seat.pop(first, now::<T>(cx));
-                single.enter_branch(&branch, Cause::Pop, resumption, owner, cx);
+                single.resume_region(seat, owner, cx);
             } else if let Some(branch) = branches.get(nth) {
-                single.seat.replace(0, branch.path[0].clone(), now::<T>(cx));
-                single.enter_branch(branch, Cause::Change, None, owner, cx);
+                single.begin_branch(branch, cx);
+                single.enter_branch(branch, Cause::Change, &mut None, owner, cx);
             }
         })
+    }
+
+    /// Resumes the states that were active in a suspended region.
+    fn resume_region(&mut self, seat: Seat<T>, owner: &mut T, cx: &mut T::Context<'_>) {
+        *self.seat = seat;
+        let suspended = self.seat.rare.as_ref().and_then(|rare| rare.stack.last());
+        let branch = Branch::flat(suspended.map_or_else(Path::new, |suspended| suspended.path.clone()));
+        let first = branch.path.first().cloned().unwrap_or(StateRef::NONE);
+        let mut resumption = self.seat.pop(first, now::<T>(cx)).1;
+        self.show(cx);
+        self.enter_branch(&branch, Cause::Pop, &mut resumption, owner, cx);
     }
 
     /// Records the current state in the history of the ancestor at `depth`, if that ancestor keeps history. Does nothing at the
