@@ -837,7 +837,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
     /// This method does exactly what Buckland's `ChangeState` does. Use it for ports that follow the original line by
     /// line; otherwise use [`change_state`](Self::change_state).
     ///
-    /// Such calls can be nested 320 deep ([rule 13](crate::docs::semantics#rule-13)).
+    /// Such calls can be nested 320 deep, and less deep in regions ([rule 13](crate::docs::semantics#rule-13)).
     ///
     /// # Examples
     ///
@@ -969,7 +969,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
     ///
     /// Buckland's C++ handles a telegram to oneself in this way. Otherwise use [`send`](Self::send).
     ///
-    /// Such calls can be nested 320 deep ([rule 13](crate::docs::semantics#rule-13)).
+    /// Such calls can be nested 320 deep, and less deep in regions ([rule 13](crate::docs::semantics#rule-13)).
     ///
     /// # Examples
     ///

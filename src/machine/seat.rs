@@ -633,7 +633,7 @@ impl<T: Owner> Seat<T> {
     pub(crate) fn rest(&mut self) {
         let Some(rare) = &mut *self.rare else { return };
         if !rare.ancestors.is_empty() {
-            // This is faster for nested states than all checks, which would lead to the same.
+            // A seat with ancestors needs its data, so the other checks are skipped.
             rare.waiting.clock = Standstill::new();
         } else if rare.waiting.clock.rests(rare.is_plain()) {
             self.rare = RareBox::NONE;

@@ -59,7 +59,7 @@ pub(crate) struct Single<'a, T: Owner> {
 /// Whether the states of a path are being entered, and whether `Fsm::stay` ends this (rule 38).
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Descent {
-    /// No path is being entered, or only one state.
+    /// No path is being entered. A change that enters only one state need not set `Open`.
     None,
     Open,
     Stayed,
@@ -166,12 +166,12 @@ impl<T: Owner> Single<'_, T> {
         result
     }
 
-    /// Calls `act` within a callback of a state in a region, and returns to the callback. A change that opens regions takes more of
-    /// the stack, so each region around the state counts as a further call.
+    /// Calls `act` within a callback of a state in a region, and returns to the callback. Each region around the state counts as
+    /// one more nested call, because a change that opens regions takes more of the stack (rule 13).
     #[cold]
     fn within_region(&mut self, act: &mut dyn FnMut(&mut Self)) {
         let region = self.region_path();
-        let regions = region.iter().flatten().map(|_| 1).sum();
+        let regions = u16::try_from(self.level()).unwrap_or(u16::MAX);
         let mut inside = WithinRegion { now: Some(WithinCallback::new(self)), region };
         if let Some(now) = &mut inside.now {
             now.single.nested = now.single.nested.saturating_add(regions);
@@ -253,7 +253,7 @@ impl<T: Owner> Single<'_, T> {
 
     /// Runs the rest of a tick in which the states outside of a depth have been updated. The state at this depth has decided in
     /// its update to change to the state that is given. If none is given, it is updated here. `is_updated` says whether a state
-    /// has been updated before.
+    /// has already been updated in this tick.
     #[inline(never)]
     pub(crate) fn tick_from(
         &mut self,

@@ -39,8 +39,9 @@ use crate::owner::{Label, Owner, now, tell};
 use crate::state::{Place, State, StateRef};
 
 /// The most calls within callbacks that may be nested in each other (rule 13). In a debug build, a call takes 1.0 kB (messages)
-/// to 4.5 kB (changes between branches) of the stack, not counting the callbacks: together at most 1.4 MB of the 2 MB of a
-/// thread. A call of a state in a region, which counts as two, takes at most 7.4 kB (changes that open regions).
+/// to 4.5 kB (changes between nested states of different parents) of the stack, not counting the callbacks: together at most
+/// 1.4 MB of the 2 MB of a thread. A call that a state in a region makes counts as two, and takes at most 7.4 kB (changes that
+/// open regions).
 pub(crate) const MOST_NESTED_CALLS: u16 = 320;
 
 /// The maximum number of changes and messages to oneself that the error about a cycle names: the last ones before the limit.
@@ -280,8 +281,8 @@ impl<T: Owner> Single<'_, T> {
         !is_suspicious && !is_recorded && self.requests.is_empty()
     }
 
-    /// Carries out a change that was requested with `change_state`, between any states. A change between flat singletons is faster
-    /// in [`execute_singleton`](Self::execute_singleton).
+    /// Carries out a change that was requested with `change_state`, between any states. Callers with a singleton call
+    /// [`execute_singleton`](Self::execute_singleton) instead, which is faster between flat states.
     #[inline(never)]
     pub(super) fn execute_change(&mut self, to: &StateRef<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         if self.is_alone() && self.outer.is_none() && !self.seat.current.is_none() {
@@ -388,7 +389,12 @@ impl<T: Owner> Single<'_, T> {
             return;
         }
         let trail = self.root().rare.as_mut().map(|rare| mem::take(&mut rare.trail)).unwrap_or_default();
-        let mut cycle = Cycle { led_to, is_deep: self.nested >= MOST_NESTED_CALLS, steps: Vec::new() };
+        let depth = match &*self.outer {
+            _ if self.nested < MOST_NESTED_CALLS => "",
+            None => ", 320 calls deep",
+            Some(_) => ", nested as deep as calls in regions can be",
+        };
+        let mut cycle = Cycle { led_to, depth, steps: Vec::new() };
         for Footprint { deed, state, .. } in trail.iter().rev() {
             cycle.add(deed, &NameOf(state.as_option()));
         }
@@ -404,8 +410,8 @@ impl<T: Owner> Single<'_, T> {
 struct Cycle {
     /// How many changes and messages to itself the callback has led to.
     led_to: u32,
-    /// Whether the calls are nested as deep as allowed.
-    is_deep: bool,
+    /// The words about the depth of the calls, if they are nested as deep as allowed.
+    depth: &'static str,
     /// What was done last, in reverse order.
     steps: Vec<String>,
 }
@@ -419,13 +425,12 @@ impl Cycle {
     }
 
     fn log(mut self, owner: &dyn fmt::Display, request: &dyn fmt::Display, current: &dyn fmt::Display) {
-        let Self { led_to, is_deep, steps } = &mut self;
+        let Self { led_to, depth, steps } = &mut self;
         steps.reverse();
-        let nested = if *is_deep { format!(", {MOST_NESTED_CALLS} calls deep") } else { String::new() };
         error!(
             target: "demeanor",
             "{owner}: {request} dropped in state {current}: one callback has led to {led_to} changes and messages to \
-             itself{nested}, most recently: {}",
+             itself{depth}, most recently: {}",
             steps.join(", "),
         );
     }
@@ -482,7 +487,7 @@ struct Plan<'p, T: Owner> {
 }
 
 impl<'p, T: Owner> Plan<'p, T> {
-    /// Creates the plan of a change that enters only one state, and no regions.
+    /// Creates the plan of a change that enters one state and opens no regions.
     fn beside(cause: Cause, kept: usize, to: &'p StateRef<T>) -> Self {
         Self { cause, kept, entered: slice::from_ref(to), regions: &[], action: None }
     }

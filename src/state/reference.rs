@@ -345,7 +345,7 @@ impl<T: Owner> Clone for StateRef<T> {
     }
 }
 
-/// These functions are not inlined, because references are cloned and looked up in many places.
+/// These functions are not inlined, because each of the many places that clone or look up a reference would contain a copy.
 #[expect(clippy::ref_option, reason = "the check for `None` is not inlined, either")]
 impl<T: Owner> Held<T> {
     #[inline(never)]

@@ -192,7 +192,7 @@ fn the_last_owners_that_stay_take_the_slots_of_those_that_leave_before_them() {
 #[test]
 fn owners_that_leave_asleep_first_change_places_with_the_last_owners_that_sleep() {
     let mut batch = Batch::new();
-    // The states do not handle the messages of these owners, so the messages do not wake them.
+    // The state does not handle the message, so owners without an order stay asleep.
     for number in [0, 4, 8, 12, 16, 20, 24, 28] {
         let is_leaving = [0, 4, 12].contains(&number);
         let soldier = if is_leaving { Soldier::ordered(number, "A", &B) } else { Soldier::new(number) };

@@ -3,7 +3,7 @@
 //! After the tick of a chunk, a row that leaves is only marked: it gets the tag that it will have in its new bucket, and its
 //! target is added to a list. After the last chunk, the gaps are closed: the last of the rows that stay take the slots of the
 //! leavers before them, in the same order. Then the leavers are the last rows of the bucket, and move to the arrivals of their
-//! new buckets.
+//! new buckets. Leavers in the sleeping part of the bucket are moved to the awake part before.
 
 use std::mem;
 
@@ -117,8 +117,8 @@ impl<T: Owner> Columns<T> {
         }
     }
 
-    /// Sorts the list of leavers in the order that they have at the end of the rows when the gaps are closed. Returns the gaps,
-    /// if there are any.
+    /// Moves sleeping leavers to the awake rows, and sorts the leavers into the order that they will have as the last rows. Returns
+    /// the gaps, if there are any.
     #[inline]
     pub(crate) fn gaps<'a>(&'a mut self, bucket: u32, places: &'a Places) -> Option<Gaps<'a, T>> {
         Leaver::sort(&mut self.leavers.list);
@@ -309,8 +309,8 @@ impl<T: Owner> Gaps<'_, T> {
     }
 }
 
-/// Exchanges one column of the leavers among the rows, of which the first has the slot `first`, with the column of the tail. The
-/// leavers of the tail are not among the rows, and stay where they are.
+/// In one column, exchanges each leaver among the rows with its row of the tail. `first` is the slot of the first row. Leavers that
+/// are already in the tail stay where they are.
 fn exchange<X>(rows: &mut [X], tail: &mut [X], (first, order): (usize, &[Leaver])) {
     for (leaver, other) in order.iter().zip(tail) {
         if let Some(row) = rows.get_mut(leaver.slot as usize - first) {

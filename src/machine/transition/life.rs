@@ -222,8 +222,8 @@ impl<T: Owner> Single<'_, T> {
         }
     }
 
-    /// Offers a message to the next state: first to those in the open regions, if there are any. Returns whether the message must
-    /// then be offered to further states.
+    /// Offers a message to the next state. The states in open regions come first. Returns whether the message must then be
+    /// offered to further states.
     #[inline(always)]
     fn offer_on(
         &mut self,

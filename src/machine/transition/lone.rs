@@ -43,7 +43,7 @@ struct LoneChange<'c, 'x, T: Owner, S, A> {
     to: S,
     owner: &'c mut T,
     cx: &'c mut T::Context<'x>,
-    /// How many changes had been made in the seat when the exit began. From the swap on, this change is included.
+    /// How many changes have been made in the seat: before the swap, those until the exit; then, also this one.
     made: u32,
     /// How many seconds the old state had been active. It is set when that state has been left.
     time_in_state: f64,

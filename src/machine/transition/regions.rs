@@ -81,9 +81,9 @@ impl<T: Owner> Single<'_, T> {
         }
     }
 
-    /// Opens the regions of the current state, and enters their `branches`, in this order. If the state is being resumed, resumes
-    /// instead the states that were active in the `suspended` regions. A region in which a callback of an earlier region has made
-    /// a change stays as it is. Returns whether the current state is still active afterwards.
+    /// Opens the regions of the current state, in their order, and enters the branch of each. If there are `suspended` regions,
+    /// resumes the states that were active in them instead. A region in which a callback of an earlier region has made a change
+    /// stays as it is. Returns whether the current state is still active afterwards.
     #[cold]
     pub(super) fn open_regions(
         &mut self,
