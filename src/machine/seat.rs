@@ -16,7 +16,7 @@ use super::waiting::{NextWake, Scope, Standstill, Timer, Timers, Waiting};
 use crate::boxed::RareBox;
 use crate::fsm::{NEVER, Request, View, time_or_zero};
 use crate::owner::Owner;
-use crate::state::{Place, State, StateRef, same};
+use crate::state::{State, StateRef, same};
 
 /// States from the outermost to the innermost. A path of more than four states allocates.
 pub(crate) type Path<T> = SmallVec<[StateRef<T>; 4]>;
@@ -279,19 +279,12 @@ impl<T: Owner> Seat<T> {
         }
     }
 
-    /// Returns how many states stay active in a change to `to`, if the change leaves only the current state and enters only `to`.
-    /// `None` for other changes, and if regions are open or the seat is lent.
-    pub(super) fn kept_beside(&self, to: &dyn State<T>) -> Option<usize> {
-        if self.rare.as_ref().is_some_and(|rare| rare.regions.is_some() || rare.lent.is_some()) {
-            return None;
-        }
-        let ancestors = self.ancestors();
-        let is_beside = match to.place(ancestors.last()) {
-            Place::Outermost => ancestors.is_empty(),
-            Place::Beside(_) => !ancestors.is_empty(),
-            Place::Elsewhere => false,
-        };
-        is_beside.then_some(ancestors.len())
+    /// Returns whether a change that keeps `kept` states leaves only the current state. `false` if regions are open or the seat is
+    /// lent.
+    #[inline]
+    pub(super) fn leaves_one(&self, kept: usize) -> bool {
+        let is_plain = |rare: &Rare<T>| kept == rare.ancestors.len() && rare.regions.is_none() && rare.lent.is_none();
+        !self.current.is_none() && self.rare.as_deref().is_none_or(is_plain)
     }
 
     /// Returns whether exactly one state is active and the seat has no rare data.

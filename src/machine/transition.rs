@@ -9,9 +9,9 @@
 )]
 
 mod life;
-pub(super) mod lone;
 pub(crate) mod path;
 pub(crate) mod regions;
+pub(super) mod sibling;
 mod wait;
 
 use alloc::format;
@@ -22,8 +22,8 @@ use core::{fmt, slice};
 
 use log::{error, log};
 
-use self::lone::change_lone;
 use self::path::Misuse;
+use self::sibling::change_to_sibling;
 pub(crate) use self::wait::tell_endless_sleep;
 use super::observer::Observer;
 use super::regions::{Branch, InRegion};
@@ -210,7 +210,7 @@ impl<T: Owner> Single<'_, T> {
         match request {
             Request::Change(to) | Request::Force(to) if self.is_beside_in_region(to) => {
                 let (cause, kept) = (request.cause(), self.seat.ancestors().len());
-                self.may_change(request, owner) && self.change(Plan::beside(cause, kept, to), owner, cx)
+                self.may_change(request, owner) && self.change(Plan::into_one(cause, kept, to), owner, cx)
             }
             _ => self.outside_regions(|single| single.execute(request, owner, cx)),
         }
@@ -260,7 +260,7 @@ impl<T: Owner> Single<'_, T> {
     ) -> bool {
         if let Some(from) = self.seat.lone() {
             if self.is_alone() && self.outer.is_none() && to.place(None) == Place::Outermost {
-                return change_lone(self, 0, (from, to), owner, cx);
+                return change_to_sibling(self, 0, (from, to), owner, cx);
             }
         }
         if self.seat.has_open_regions() {
@@ -285,27 +285,26 @@ impl<T: Owner> Single<'_, T> {
     /// [`execute_singleton`](Self::execute_singleton) instead, which is faster between flat states.
     #[inline(never)]
     pub(super) fn execute_change(&mut self, to: &StateRef<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        if self.is_alone() && self.outer.is_none() && !self.seat.current.is_none() {
-            let state = &**to;
-            if let Some(kept) = self.seat.kept_beside(state) {
-                let from = self.seat.current.clone();
-                return change_lone(self, kept, ((&from, &*from), (to, state)), owner, cx);
-            }
-        }
-        self.execute_any(to, owner, cx)
-    }
-
-    /// Does what [`execute_change`](Self::execute_change) does, for a change that [`change_lone`] cannot carry out.
-    #[inline(never)]
-    fn execute_any(&mut self, to: &StateRef<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         if self.outer.is_some() {
             return self.execute_from_region(&Request::Change(to.clone()), owner, cx);
         }
+        let state = &**to;
+        let kept = self.kept_beside(state);
+        if let Some(kept) = kept.filter(|&kept| self.seat.leaves_one(kept) && self.is_alone()) {
+            let from = self.seat.current.clone();
+            return change_to_sibling(self, kept, ((&from, &*from), (to, state)), owner, cx);
+        }
+        self.execute_any(to, kept, owner, cx)
+    }
+
+    /// Carries out a change of which `kept` states stay active if only `to` is entered; `None` if `to` is elsewhere.
+    #[inline(never)]
+    fn execute_any(&mut self, to: &StateRef<T>, kept: Option<usize>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         if !self.may_change(&ChangeTo(to), owner) {
             return false;
         }
-        match self.kept_beside(to) {
-            Some(kept) => self.change(Plan::beside(Cause::Change, kept, to), owner, cx),
+        match kept {
+            Some(kept) => self.change(Plan::into_one(Cause::Change, kept, to), owner, cx),
             None => self.execute_path(&Request::Change(to.clone()), owner, cx),
         }
     }
@@ -319,7 +318,7 @@ impl<T: Owner> Single<'_, T> {
             return false;
         }
         match self.near_target(request) {
-            Some((kept, to)) => self.change(Plan::beside(request.cause(), kept, &to), owner, cx),
+            Some((kept, to)) => self.change(Plan::into_one(request.cause(), kept, &to), owner, cx),
             None => self.execute_path(request, owner, cx),
         }
     }
@@ -488,7 +487,7 @@ struct Plan<'p, T: Owner> {
 
 impl<'p, T: Owner> Plan<'p, T> {
     /// Creates the plan of a change that enters one state and opens no regions.
-    fn beside(cause: Cause, kept: usize, to: &'p StateRef<T>) -> Self {
+    fn into_one(cause: Cause, kept: usize, to: &'p StateRef<T>) -> Self {
         Self { cause, kept, entered: slice::from_ref(to), regions: &[], action: None }
     }
 }

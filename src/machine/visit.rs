@@ -10,7 +10,7 @@ use super::quiet::Quiet;
 use super::regions::{Around, InRegion, Outer, Region, RegionId, RegionPath, Regions, Tree};
 use super::seat::{Rare, Seat, behind, path_to};
 use super::single::{ASKED_TO_SLEEP, HAS_CHANGED_INSIDE, Requests, Single};
-use super::transition::lone::{LoneSeat, change_lone};
+use super::transition::sibling::{ChangingSeat, change_to_sibling};
 use super::waiting::{Awaited, Pending, Scope};
 use crate::boxed::{Boxed, RareBox};
 use crate::change::Cause;
@@ -335,7 +335,7 @@ impl<'s, 'a, T: Owner> Visit<'s, 'a, T> {
         }
         let composite = self.single.seat.current.clone();
         self.has_asked = false;
-        Some(change_lone(RegionSeat { visit: self, composite: &composite }, 0, (from, to), owner, cx))
+        Some(change_to_sibling(RegionSeat { visit: self, composite: &composite }, 0, (from, to), owner, cx))
     }
 
     /// Runs the part of a tick that belongs to the region: what is due in it, then the updates of its states. Returns whether a
@@ -510,7 +510,7 @@ struct RegionSeat<'v, 's, 'a, T: Owner> {
 }
 
 #[expect(clippy::inline_always, reason = "a change in a region is as fast as one in a machine")]
-impl<'a, T: Owner> LoneSeat<'a, T> for RegionSeat<'_, '_, 'a, T> {
+impl<'a, T: Owner> ChangingSeat<'a, T> for RegionSeat<'_, '_, 'a, T> {
     #[inline(always)]
     fn single_within(&mut self) -> (&mut Single<'a, T>, Option<&StateRef<T>>) {
         (self.visit.single, Some(self.composite))

@@ -461,7 +461,7 @@ where
                 columns.close_gaps(bucket, places);
                 columns.hand_out(states, *has_clock, group);
             } else {
-                if let Some(gaps) = columns.gaps(bucket, places) {
+                if let Some(gaps) = columns.prepare_gaps(bucket, places) {
                     close_together(gaps);
                 }
                 hand_out_together(columns, groups);

@@ -112,7 +112,7 @@ pub(crate) fn mark_rows(bucket: u32, tags: &mut [Tag], times: &mut [f64], movers
 impl<T: Owner> Columns<T> {
     /// Moves the leavers to the end of the rows. Afterwards, the list of leavers has the order of these rows.
     pub(crate) fn close_gaps(&mut self, bucket: u32, places: &Places) {
-        if let Some(gaps) = self.gaps(bucket, places) {
+        if let Some(gaps) = self.prepare_gaps(bucket, places) {
             gaps.close();
         }
     }
@@ -120,7 +120,7 @@ impl<T: Owner> Columns<T> {
     /// Moves sleeping leavers to the awake rows, and sorts the leavers into the order that they will have as the last rows. Returns
     /// the gaps, if there are any.
     #[inline]
-    pub(crate) fn gaps<'a>(&'a mut self, bucket: u32, places: &'a Places) -> Option<Gaps<'a, T>> {
+    pub(crate) fn prepare_gaps<'a>(&'a mut self, bucket: u32, places: &'a Places) -> Option<Gaps<'a, T>> {
         Leaver::sort(&mut self.leavers.list);
         if self.asleep > 0 {
             self.wake_leavers(bucket, places);

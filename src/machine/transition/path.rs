@@ -13,7 +13,7 @@ use crate::machine::regions::{Branch, MOST_REGIONS, Tree};
 use crate::machine::seat::{DEEPEST, MOST_PUSHED, Path, Suspended, behind, path_to, region_in};
 use crate::machine::single::Single;
 use crate::owner::Owner;
-use crate::state::{Place, StateRef};
+use crate::state::{Place, State, StateRef};
 
 /// Why a request is not carried out, and at which level this is logged.
 pub(crate) struct Misuse {
@@ -61,13 +61,13 @@ impl<T: Owner> Single<'_, T> {
             }
             _ => return None,
         };
-        self.kept_beside(to).map(|kept| (kept, to.clone()))
+        self.kept_beside(&**to).map(|kept| (kept, to.clone()))
     }
 
     /// Returns how many states stay active in a change to `to`, if only `to` is entered: it has no initial child, and has no
     /// parent or the same parent as the current state.
     #[inline]
-    pub(super) fn kept_beside(&self, to: &StateRef<T>) -> Option<usize> {
+    pub(super) fn kept_beside(&self, to: &dyn State<T>) -> Option<usize> {
         let ancestors = self.seat.ancestors();
         match to.place(ancestors.last()) {
             Place::Outermost => Some(0),

@@ -15,8 +15,8 @@ use crate::state::{State, StateRef};
 /// Carries out a change from one state to a state beside it: both have no parent, or the same parent. Their `kept` ancestors stay
 /// active.
 #[inline]
-pub(in crate::machine) fn change_lone<'a, T: Owner, S: LoneState<T>>(
-    mut at: impl LoneSeat<'a, T>,
+pub(in crate::machine) fn change_to_sibling<'a, T: Owner, S: ChangingState<T>>(
+    mut at: impl ChangingSeat<'a, T>,
     kept: usize,
     (from, to): (S, S),
     owner: &mut T,
@@ -24,7 +24,7 @@ pub(in crate::machine) fn change_lone<'a, T: Owner, S: LoneState<T>>(
 ) -> bool {
     // The old target is `NONE`, so `forget` leaks nothing: a call within a callback takes the target away first.
     mem::forget(mem::replace(&mut at.single().target, to.to_ref()));
-    let mut change = LoneChange { at, kept, from, to, owner, cx, made: 0, time_in_state: 0.0 };
+    let mut change = SiblingChange { at, kept, from, to, owner, cx, made: 0, time_in_state: 0.0 };
     let is_made = carry_out(&mut change);
     S::drop_ref(mem::replace(&mut change.at.single().target, StateRef::NONE));
     is_made
@@ -35,7 +35,7 @@ pub(in crate::machine) fn change_lone<'a, T: Owner, S: LoneState<T>>(
 /// about 300 instructions rather than 400 between singletons, 820 rather than 1140 three states deep, and 920 rather than 1190
 /// between owned states. A single implementation of both, with a constant parameter, was also measured: it takes 370 between
 /// singletons. Tests with random programs check that both do the same.
-struct LoneChange<'c, 'x, T: Owner, S, A> {
+struct SiblingChange<'c, 'x, T: Owner, S, A> {
     at: A,
     /// How many ancestors the states have. All of them stay active.
     kept: usize,
@@ -49,8 +49,8 @@ struct LoneChange<'c, 'x, T: Owner, S, A> {
     time_in_state: f64,
 }
 
-/// A state that a [`LoneChange`] leaves or enters.
-pub(in crate::machine) trait LoneState<T: Owner> {
+/// A state that a [`SiblingChange`] leaves or enters.
+pub(in crate::machine) trait ChangingState<T: Owner> {
     fn state(&self) -> &dyn State<T>;
     fn as_ref(&self) -> impl Deref<Target = StateRef<T>>;
     fn to_ref(&self) -> StateRef<T>;
@@ -59,7 +59,7 @@ pub(in crate::machine) trait LoneState<T: Owner> {
 
 /// Making a reference to a singleton costs nothing, and dropping it does nothing. `ManuallyDrop` and `forget` save the check
 /// whether there is anything to drop.
-impl<T: Owner> LoneState<T> for &'static dyn State<T> {
+impl<T: Owner> ChangingState<T> for &'static dyn State<T> {
     #[inline(always)]
     fn state(&self) -> &dyn State<T> {
         *self
@@ -82,7 +82,7 @@ impl<T: Owner> LoneState<T> for &'static dyn State<T> {
 }
 
 /// A reference to any state, with its trait object, because looking it up takes time.
-impl<T: Owner> LoneState<T> for (&StateRef<T>, &dyn State<T>) {
+impl<T: Owner> ChangingState<T> for (&StateRef<T>, &dyn State<T>) {
     #[inline(always)]
     fn state(&self) -> &dyn State<T> {
         self.1
@@ -104,8 +104,8 @@ impl<T: Owner> LoneState<T> for (&StateRef<T>, &dyn State<T>) {
     }
 }
 
-/// The seat in which a [`LoneChange`] is made.
-pub(in crate::machine) trait LoneSeat<'a, T: Owner> {
+/// The seat in which a [`SiblingChange`] is made.
+pub(in crate::machine) trait ChangingSeat<'a, T: Owner> {
     /// Returns the machine, and the state in whose region the seat lies.
     fn single_within(&mut self) -> (&mut Single<'a, T>, Option<&StateRef<T>>);
     /// Notes that the seat may have changed.
@@ -136,7 +136,7 @@ pub(in crate::machine) trait LoneSeat<'a, T: Owner> {
 }
 
 /// The seat of the machine itself.
-impl<'a, T: Owner> LoneSeat<'a, T> for &mut Single<'a, T> {
+impl<'a, T: Owner> ChangingSeat<'a, T> for &mut Single<'a, T> {
     #[inline(always)]
     fn single_within(&mut self) -> (&mut Single<'a, T>, Option<&StateRef<T>>) {
         (self, None)
@@ -186,7 +186,7 @@ impl<'a, T: Owner> LoneSeat<'a, T> for &mut Single<'a, T> {
     }
 }
 
-impl<'a, T: Owner, S: LoneState<T>, A: LoneSeat<'a, T>> Steps for LoneChange<'_, '_, T, S, A> {
+impl<'a, T: Owner, S: ChangingState<T>, A: ChangingSeat<'a, T>> Steps for SiblingChange<'_, '_, T, S, A> {
     #[inline]
     fn admit(&mut self) -> bool {
         let Self { at, from, to, owner, cx, .. } = self;
