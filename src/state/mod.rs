@@ -452,10 +452,10 @@ impl<T: Owner, S: State<T>> Bulk<T> for S {
         cx: &T::Context<'_>,
         refuse: &mut dyn FnMut(usize),
     ) {
-        match guard {
-            Guard::CanExit => ask_each(owners, movers, fsm, refuse, |owner, fsm| self.can_exit(owner, fsm, cx)),
-            Guard::CanEnter => ask_each(owners, movers, fsm, refuse, |owner, fsm| self.can_enter(owner, fsm, cx)),
-        }
+        ask_each(owners, movers, fsm, refuse, |owner, fsm| match guard {
+            Guard::CanExit => self.can_exit(owner, fsm, cx),
+            Guard::CanEnter => self.can_enter(owner, fsm, cx),
+        });
     }
 
     fn exit_each(&self, owners: &mut [T], movers: &[Mover], fsm: &mut FsmSlice<'_, T>, cx: &mut T::Context<'_>) {

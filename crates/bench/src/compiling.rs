@@ -1,9 +1,9 @@
-//! The table of compile times: what each further type of owner costs a game.
+//! The table of compile times: what each further kind of character costs a game.
 //!
-//! A package with one type of owner and one with eleven are written to a temporary folder. Each type has two states of its own. The
-//! package is compiled again and again, and its dependencies once; the processor time is that of `cargo` and all processes that it
-//! starts, so it does not depend on how many cores are free. A tenth of the difference is the cost of one type. Linking is
-//! included.
+//! A package with one kind and one with eleven are written to a temporary folder. Each kind has two states of its own, and a type of
+//! owner of its own unless the row says that all kinds share one. The package is compiled again and again, and its dependencies
+//! once; the processor time is that of `cargo` and all processes that it starts, so it does not depend on how many cores are free.
+//! A tenth of the difference is the cost of one kind. Linking is included.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -14,40 +14,52 @@ use bench_runner::median;
 use comfy_table::Table;
 use nix::sys::resource::{UsageWho, getrusage};
 
-/// The most types in a package. The other package has one.
+/// The most kinds in a package. The other package has one.
 const MOST: usize = 11;
 
-/// A row of the table: the code that a package runs for each of its types.
+/// A row of the table: the code that a package runs for each of its kinds.
 pub(crate) struct Row {
     pub(crate) name: &'static str,
-    /// The body of `fn run`, where `T` is the type of owner and `CALM` its first state.
+    /// Whether all kinds share one type of owner.
+    shares_owner: bool,
+    /// The body of `fn run`, where `T` is the type of owner and `CALM` the first state of the kind.
     run: &'static str,
 }
 
-/// The rows of the table.
-pub(crate) const ROWS: [Row; 5] = [
-    Row {
-        name: "machine",
-        run: "let mut owner = T(0);
+const MACHINE: Row = Row {
+    name: "machine",
+    shares_owner: false,
+    run: "let mut owner = T(0);
             let mut machine = StateMachine::new(&CALM);
             for _ in 0..100 { machine.update(&mut owner, cx); }
             println!(\"{}\", owner.0);",
-    },
+};
+
+const BATCH: Row = Row {
+    name: "batch",
+    shares_owner: false,
+    run: "let mut batch = Batch::new();
+            for number in 0..100 { batch.insert(T(number), &CALM); }
+            for _ in 0..100 { batch.update(cx); }
+            println!(\"{}\", batch.len());",
+};
+
+/// The rows of the table.
+pub(crate) const ROWS: [Row; 7] = [
+    MACHINE,
+    Row { name: "machine, one owner type", shares_owner: true, ..MACHINE },
     Row {
         name: "agent",
+        shares_owner: false,
         run: "let mut agent = Agent::new(T(0), StateMachine::new(&CALM));
             for _ in 0..100 { agent.update(cx); }
             println!(\"{}\", agent.0);",
     },
-    Row {
-        name: "batch",
-        run: "let mut batch = Batch::new();
-            for number in 0..100 { batch.insert(T(number), &CALM); }
-            for _ in 0..100 { batch.update(cx); }
-            println!(\"{}\", batch.len());",
-    },
+    BATCH,
+    Row { name: "batch, one owner type", shares_owner: true, ..BATCH },
     Row {
         name: "batch on all cores",
+        shares_owner: false,
         run: "let mut batch = Batch::new();
             for number in 0..100 { batch.insert(T(number), &CALM); }
             for _ in 0..100 { batch.par_update(|_chunk| ()); }
@@ -55,6 +67,7 @@ pub(crate) const ROWS: [Row; 5] = [
     },
     Row {
         name: "definition",
+        shares_owner: false,
         run: "let words = Vocabulary::new().value(\"pulse\", |owner: &T, _| f64::from(owner.0)).behavior(\"calm\", &CALM);
             let text = \"initial = 'calm'\\n[states.calm]\\nbehavior = 'calm'\\nexits = [{ to = 'angry', when = 'pulse > 1' }]\\n[states.angry]\\n\";
             let definition = Definition::parse(text, &words).expect(\"a definition without mistakes\");
@@ -79,7 +92,7 @@ pub(crate) fn table(rounds: usize, is_wanted: impl Fn(&str) -> bool) -> Result<T
     for row in ROWS.iter().filter(|row| is_wanted(row.name)) {
         let mut cells = vec![row.name.to_owned()];
         for profile in PROFILES {
-            let [one, most] = [1, MOST].map(|types| folder.seconds(row, types, profile, rounds));
+            let [one, most] = [1, MOST].map(|kinds| folder.seconds(row, kinds, profile, rounds));
             let (one, most) = (one?, most?);
             let further = (most - one) / (MOST - 1) as f64;
             cells.extend([one, most, further].map(|seconds| format!("{seconds:.2}")));
@@ -88,12 +101,12 @@ pub(crate) fn table(rounds: usize, is_wanted: impl Fn(&str) -> bool) -> Result<T
     }
     let header = [
         "processor seconds",
-        "release, 1 type",
-        "11 types",
-        "per further type",
-        "debug, 1 type",
-        "11 types",
-        "per further type",
+        "release, 1 kind",
+        "11 kinds",
+        "per further kind",
+        "debug, 1 kind",
+        "11 kinds",
+        "per further kind",
     ];
     Ok(bench_runner::table(header.map(String::from).into(), rows))
 }
@@ -109,14 +122,14 @@ impl Folder {
     }
 
     /// Returns the median of the processor seconds that compiling a package takes.
-    fn seconds(&self, row: &Row, types: usize, profile: &str, rounds: usize) -> Result<f64, String> {
+    fn seconds(&self, row: &Row, kinds: usize, profile: &str, rounds: usize) -> Result<f64, String> {
         self.write("Cargo.toml", &manifest())?;
-        self.write("src/main.rs", &program(row, types))?;
+        self.write("src/main.rs", &program(row, kinds))?;
         self.build(profile)?;
         let mut times = Vec::new();
         for round in 0..rounds {
             // The text differs in each round, so that cargo compiles the package again.
-            self.write("src/main.rs", &format!("{}// {round}\n", program(row, types)))?;
+            self.write("src/main.rs", &format!("{}// {round}\n", program(row, kinds)))?;
             let before = children()?;
             self.build(profile)?;
             times.push(children()? - before);
@@ -163,25 +176,28 @@ fn manifest() -> String {
     )
 }
 
-/// Returns a program with `types` types of owners, each in a module of its own.
-fn program(row: &Row, types: usize) -> String {
-    let mut program = String::from("fn main() {\n");
-    for number in 0..types {
+/// Returns a program with several kinds of characters, each in a module of its own.
+fn program(row: &Row, kinds: usize) -> String {
+    let owner = "struct T(u32);
+    impl demeanor::Owner for T {
+        type Context<'a> = ();
+        type Message = ();
+    }
+";
+    let (shared, own) = if row.shares_owner { (owner, "use super::T;\n") } else { ("", owner) };
+    let mut program = format!("{shared}fn main() {{\n");
+    for number in 0..kinds {
         writeln!(program, "    kind{number}::run(&mut ());").expect("a text can be written to");
     }
     program.push_str("}\n");
-    for number in 0..types {
+    for number in 0..kinds {
         write!(
             program,
             "mod kind{number} {{
     #![allow(unused_imports)]
     use demeanor::definition::{{Definition, Vocabulary}};
-    use demeanor::{{Agent, Batch, Fsm, Owner, State, StateMachine}};
-    struct T(u32);
-    impl Owner for T {{
-        type Context<'a> = ();
-        type Message = ();
-    }}
+    use demeanor::{{Agent, Batch, Fsm, State, StateMachine}};
+    {own}
     struct Calm;
     struct Angry;
     static CALM: Calm = Calm;

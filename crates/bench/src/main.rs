@@ -23,7 +23,7 @@
 //! | `cast` | members that send each other telegrams, compared with agents in a `Vec` (`casts/`) |
 //! | `save` | a batch that is saved and loaded, or cloned into an existing batch, compared with its owners alone in a `Vec` (`saving.rs`, `rolling_back.rs`) |
 //! | `threads` | a batch on one thread and on all, and the serial share of its ticks (`threads/serial.rs`) |
-//! | `compile` | what each further type of owner costs a game to compile (`compiling.rs`) |
+//! | `compile` | what each further kind of character costs a game to compile (`compiling.rs`) |
 //!
 //! All contenders of a table or row do the same work (`workload.rs`), in interleaved rounds (`runner.rs`), and must have the
 //! same checksum. A time is the median over the rounds, in nanoseconds per owner and tick.
@@ -174,7 +174,8 @@ fn casts(options: &Options) -> Result<(), String> {
 
 fn compile(options: &Options) -> Result<(), String> {
     println!(
-        "\nProcessor seconds of cargo, medians over the rounds: a package with one type of owner, and with eleven."
+        "\nProcessor seconds of cargo, medians over the rounds: a package with one kind of character, and with eleven.\n\
+         Each kind has a type of owner of its own, unless the row says otherwise."
     );
     println!("{}", compiling::table(options.rounds.into(), |name| options.is_wanted(name))?);
     Ok(())

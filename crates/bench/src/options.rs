@@ -50,7 +50,7 @@ pub(crate) enum Tables {
     Save,
     /// Members of a cast that are updated and send each other telegrams, beside agents in a `Vec`.
     Cast,
-    /// What each further type of owner costs a game to compile, in processor seconds. A round takes about two minutes.
+    /// What each further kind of character costs a game to compile, in processor seconds. A round takes about three minutes.
     Compile,
 }
 
