@@ -29,7 +29,14 @@ pub(crate) struct Graph {
     depth: usize,
     /// Draw at most this many levels of nested states; without a number, 1. A state with more levels in it is one box, with the
     /// number of its states. By default, only as many levels are drawn as have 60 states or fewer; `never` draws all.
-    #[arg(long, value_name = "LEVELS", num_args = 0..=1, default_missing_value = "1", value_parser = fold)]
+    #[arg(
+        long,
+        value_name = "LEVELS",
+        num_args = 0..=1,
+        default_missing_value = "1",
+        value_parser = fold,
+        allow_negative_numbers = true
+    )]
     fold: Option<Fold>,
     /// Also draw what was recorded: a flow that a game, a test or `run --flow` has written, as JSON. The more often a change
     /// happened, the wider is its arrow; the longer owners stayed in a state, the darker it is; what never happened is dashed.
@@ -96,6 +103,7 @@ pub(crate) fn graph(graph: &Graph, words: Option<&Words>) -> Outcome {
 
 fn of_file(graph: &Graph, file: &Path, flow: Option<&Flow>, words: Option<&Words>) -> Outcome {
     let input = Input::new(file)?;
+    input.spare(graph.output.as_deref())?;
     let outlines = match input.outlines(words)? {
         Ok(outlines) => outlines,
         Err(problems) => {

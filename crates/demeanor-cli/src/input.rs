@@ -83,6 +83,13 @@ impl Input {
         }
     }
 
+    /// Checks that a result is not written over the file that is read.
+    pub(crate) fn spare(&self, output: Option<&Path>) -> Result<(), String> {
+        let (Self::File(file), Some(output)) = (self, output) else { return Ok(()) };
+        let is_same = matches!((file.canonicalize(), output.canonicalize()), (Ok(file), Ok(output)) if file == output);
+        if is_same { Err(format!("{}: the result would replace the definition", output.display())) } else { Ok(()) }
+    }
+
     /// Returns the message about a machine that a file does not have.
     pub(crate) fn no_machine(&self, machine: Option<&str>, names: &[String]) -> String {
         let machine = machine.unwrap_or_default();

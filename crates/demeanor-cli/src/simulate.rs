@@ -36,16 +36,16 @@ pub(crate) struct Run {
     #[arg(long, value_name = "FILE")]
     values: Option<PathBuf>,
     /// How long to run, in seconds. By default as long as the table of values, or 10.
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     seconds: Option<f64>,
     /// How long a tick is, in seconds. By default, the file's `ticks_per_second` says it, or else the game's; or else it is 0.1.
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     tick: Option<f64>,
     /// The state to begin in, instead of the initial one.
     #[arg(long, value_name = "STATE")]
     from: Option<String>,
     /// The seed for random numbers: the same seed gives the same run. `--set chance=0.3` makes each random number 0.3.
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
     seed: u64,
     /// After every tick, say why the machine stays in its state, or why no earlier exit was taken. Without this, only at the end.
     #[arg(long)]
@@ -75,12 +75,13 @@ fn setting(text: &str) -> Result<(String, Setting), String> {
 
 fn sending(text: &str) -> Result<(Told, f64), String> {
     let (message, time) = text.rsplit_once('@').unwrap_or((text, "0"));
-    let seconds = time.parse().ok().filter(|time: &f64| time.is_finite());
-    Ok((Told::parse(message)?, seconds.ok_or_else(|| format!("the time `{time}` is not a number"))?))
+    let seconds = time.parse().ok().filter(|time: &f64| time.is_finite() && *time >= 0.0);
+    Ok((Told::parse(message)?, seconds.ok_or_else(|| format!("the time `{time}` is not a number from 0 on"))?))
 }
 
 pub(crate) fn run(run: &Run, words: Option<Words>) -> Outcome {
     let input = Input::new(&run.file)?;
+    input.spare(run.flow.as_deref())?;
     if let Some(table) = &run.tests {
         return tests::replay(&input, table, run.machine.as_deref(), words.as_ref());
     }
@@ -92,6 +93,9 @@ pub(crate) fn run(run: &Run, words: Option<Words>) -> Outcome {
         None => Vec::new(),
     };
     let end = run.seconds.or(table.last().map(|last| last.time.max(0.0))).unwrap_or(10.0);
+    if let Some((Told { name, .. }, time)) = run.send.iter().find(|(_, time)| *time > end) {
+        return Err(format!("`{name}` would be sent at {time} s, but the run ends at {end} s"));
+    }
     let mut moments = table.clone();
     moments.push(Moment { time: f64::MIN, settings: run.set.clone(), message: None });
     let sent =

@@ -90,7 +90,10 @@ fn moment<'a>(cells: impl Iterator<Item = (&'a str, String)>) -> Result<Moment, 
     let mut moment = Moment { time: f64::NAN, settings: Vec::new(), message: None };
     for (name, cell) in cells {
         match name {
-            "time" => moment.time = cell.parse().map_err(|_| format!("the time `{cell}` is not a number"))?,
+            "time" => {
+                let time = cell.parse().ok().filter(|time: &f64| time.is_finite());
+                moment.time = time.ok_or_else(|| format!("the time `{cell}` is not a number"))?;
+            }
             "message" => moment.message = Some(Told::parse(&cell)?),
             _ => {
                 let value = Setting::parse(&cell).map_err(|why| format!("{name}: {why}"))?;
@@ -133,6 +136,7 @@ mod tests {
 
     #[test]
     fn a_table_with_a_mistake_tells_its_line() {
+        assert_eq!(from_csv("time,health\nnan,4\n").unwrap_err(), "line 2: the time `nan` is not a number");
         assert_eq!(
             from_csv("time,health\n0,many\n").unwrap_err(),
             "line 2: health: `many` is neither a number nor true or false"

@@ -70,6 +70,7 @@ struct RunsTableRun {
 /// Writes the table.
 pub(crate) fn tests(tests: &Tests, words: Option<&Words>) -> Outcome {
     let input = Input::new(&tests.file)?;
+    input.spare(tests.output.as_deref())?;
     let outlines = match input.outlines(words)? {
         Ok(outlines) => outlines,
         Err(problems) => {

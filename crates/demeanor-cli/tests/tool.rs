@@ -598,7 +598,12 @@ fn what_the_command_line_gets_wrong_is_told_in_a_line() {
             &["--seconds", "1e12"],
             "1000000000000 seconds, in ticks of 0.1, are too many ticks: there can be 1000 million",
         ),
-        (&["--seconds=-1"], "a run cannot last -1 seconds: it must be 0 or more"),
+        (&["--seconds", "-1"], "a run cannot last -1 seconds: it must be 0 or more"),
+        (&["--tick", "-1"], "a tick cannot take -1 seconds: it must be more than 0"),
+        (
+            &["--send", "took_damage@99", "--seconds", "0.2"],
+            "`took_damage` would be sent at 99 s, but the run ends at 0.2 s",
+        ),
         (&["--seconds", "nan"], "a run cannot last NaN seconds: it must be 0 or more"),
         (
             &["--vocabulary", "values.csv"],
@@ -622,6 +627,19 @@ fn a_row_of_a_table_with_a_wrong_value_is_named_by_its_time() {
     let still = scratch("still.toml", "initial = 'a'\nstates.a.final = true\n");
     let (_, _, complained) = demeanor(&["run", still.to_str().unwrap(), "--set", "health=1"]);
     assert_eq!(complained, "error: there is no value `health`; there are: none\n");
+}
+
+#[test]
+fn a_result_does_not_replace_the_definition() {
+    let text = "initial = 'a'\nstates.a.final = true\n";
+    let file = scratch("spared.toml", text);
+    let file = file.to_str().unwrap();
+    for arguments in [["graph", file, "-o", file], ["tests", file, "-o", file], ["run", file, "--flow", file]] {
+        let (code, told, complained) = demeanor(&arguments);
+        let expected = format!("error: {file}: the result would replace the definition\n");
+        assert_eq!((code, &*told, complained), (2, "", expected));
+        assert_eq!(fs::read_to_string(file).unwrap(), text);
+    }
 }
 
 /// Runs the tool, and closes the pipe after its first line, as `head` does. Returns the exit code, the line, and the error output.
@@ -670,8 +688,13 @@ fn the_schema_is_json() {
 
 #[test]
 fn a_message_at_no_time_and_a_machine_that_has_no_name_are_refused() {
-    let (code, _, complained) = demeanor(&["run", "guard.toml", "--send", "took_damage@nan"]);
-    assert!(code == 2 && complained.contains("the time `nan` is not a number"), "{complained}");
+    for time in ["nan", "-1"] {
+        let (code, _, complained) = demeanor(&["run", "guard.toml", "--send", &format!("took_damage@{time}")]);
+        assert!(
+            code == 2 && complained.contains(&format!("the time `{time}` is not a number from 0 on")),
+            "{complained}"
+        );
+    }
     let (code, _, complained) = demeanor(&["run", "guard.toml", "--machine", "imp"]);
     assert_eq!((code, &*complained), (2, "error: guard.toml: there is no machine `imp`; its machine has no name\n"));
 }
