@@ -1259,7 +1259,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
 
     /// Stores a number under `key` until the state whose callback is running is left, or forever: see [`Note`].
     pub(crate) fn note(&mut self, key: u32, number: f64) {
-        let note = Note { key, number };
+        let note = Note::new(key, number);
         if !self.machines.wait(self.nth.get(), f64::INFINITY, Awaited::Note(note)) {
             self.ask(Request::after(f64::INFINITY, Then::Note(note)));
         }

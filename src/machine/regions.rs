@@ -281,6 +281,15 @@ impl<T: Owner> Seat<T> {
         open.map_or(&mut [][..], |open| &mut open.list).iter_mut().map(|region| &mut region.seat)
     }
 
+    /// Forgets that any callback has requested to sleep, in this seat and in all seats inside it.
+    pub(crate) fn forget_sleep(&mut self) {
+        self.each(&mut |seat| {
+            if let Some(rare) = &mut *seat.rare {
+                rare.waiting.wanted = None;
+            }
+        });
+    }
+
     /// Calls `act` with this seat and all seats inside it.
     pub(crate) fn each(&mut self, act: &mut dyn FnMut(&mut Self)) {
         act(self);

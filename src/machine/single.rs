@@ -558,12 +558,9 @@ impl<T: Owner> Requests<T> {
     }
 
     /// Takes out all requests, except those that store a number for a state (rule 37). Also withdraws a request to sleep whose
-    /// turn in the queue has come, and which `count` and `seat` have recorded.
-    pub(crate) fn withdraw_all(&mut self, count: &mut u32, seat: &mut Seat<T>) {
+    /// turn in the queue has come, and which `count` has recorded. The caller withdraws it from the seats, too.
+    pub(crate) fn withdraw_all(&mut self, count: &mut u32) {
         *count &= !ASKED_TO_SLEEP;
-        if let Some(rare) = &mut *seat.rare {
-            rare.waiting.wanted = None;
-        }
         self.withdraw(&|request| !request.is_note());
     }
 
@@ -819,7 +816,7 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
 
     fn withdraw_all(&mut self, _: usize) {
         if !self.exiting {
-            self.requests.withdraw_all(&mut self.count, self.seat);
+            self.requests.withdraw_all(&mut self.count);
             self.forget_sleep();
         }
     }

@@ -567,7 +567,8 @@ impl<T: Owner> StateMachine<T> {
     ///
     /// If anything else refers to the same object, such as another machine, or this machine's previous state or history, the
     /// current state is cloned first. So the edit changes only the current state of this machine
-    /// ([rule 17](crate::docs::semantics#rule-17)).
+    /// ([rule 17](crate::docs::semantics#rule-17)). Do not edit data on which the state's place in the hierarchy depends: its
+    /// `parent`, `initial`, `regions` and `region` must stay the same ([rule 6](crate::docs::semantics#rule-6)).
     pub fn current_mut<S: State<T>>(&mut self) -> Option<&mut S> {
         self.beside.end_idle();
         self.seat.current.owned_mut()

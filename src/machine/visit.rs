@@ -207,15 +207,10 @@ impl<T: Owner> Single<'_, T> {
 
     /// Forgets that any callback has requested to sleep.
     pub(super) fn forget_sleep(&mut self) {
-        let forget = &mut |seat: &mut Seat<T>| {
-            if let Some(rare) = &mut *seat.rare {
-                rare.waiting.wanted = None;
-            }
-        };
-        self.seat.each(forget);
+        self.seat.forget_sleep();
         let mut around = self.outer.as_deref_mut();
         while let Some(outer) = around {
-            outer.seat.each(forget);
+            outer.seat.forget_sleep();
             around = outer.around.as_deref_mut();
         }
     }

@@ -168,6 +168,11 @@ impl Note {
     /// A note whose key has this bit lasts as long as the machine.
     pub(crate) const OF_MACHINE: u32 = 1 << 31;
 
+    /// Creates a note. All kinds of NaN are one number here, and so are both zeros: a saved file and a digest do not tell them apart.
+    pub(crate) fn new(key: u32, number: f64) -> Self {
+        Self { key, number: if number.is_nan() { f64::NAN } else { number + 0.0 } }
+    }
+
     /// Returns the scope of the note if a callback with the scope `by` makes it.
     pub(crate) fn scope(self, by: Scope) -> Scope {
         if self.key & Self::OF_MACHINE == 0 { by } else { Scope::Machine }

@@ -429,7 +429,7 @@ impl<'b, T: Owner> Reader<'b, T> {
                     SavedNote::Turn => time(Seconds(*number), "number")?,
                     _ => *number,
                 };
-                Then::Note(Note { key: of.key(), number })
+                Then::Note(Note::new(of.key(), number))
             }
         };
         Ok(scope.map(|scope| Timer { due, scope, then }))

@@ -101,6 +101,24 @@ fn replacing() {
         advance 1
         update => A.update; none waits
 
+        # a_request_of_a_region_is_cleared_too (rules 32 and 37)
+        in A; global Always
+        Always.update, 1x: now Fight is done; clear
+        Ready.enter: sleep
+        update => Always.update; A.exit; A -> Fight (change); Fight.enter; Walk.enter; Ready.enter; Fight.update; Walk.update; Ready.update
+        Always.update, 1x: sleep 0
+        update => Always.update; Walk.update; Ready.update
+        update => Always.update; Fight.update; Walk.update; Ready.update
+
+        # a_region_does_not_fall_asleep_after_a_panic (rules 22, 26 and 32)
+        in A; global Always; panicking Always.update
+        Always.update, 1x: now Fight is done
+        Ready.enter: sleep
+        panicking update => Always.update; A.exit; A -> Fight (change); Fight.enter; Walk.enter; Ready.enter
+        Always.update, 1x: sleep 0
+        update => Always.update; Walk.update; Ready.update
+        update => Always.update; Fight.update; Walk.update; Ready.update
+
         # running_timers_are_not_cleared (rules 25 and 37)
         in A
         A.enter: after 2 change B

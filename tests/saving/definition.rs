@@ -95,6 +95,35 @@ fn a_batch_on_a_definition_goes_on_as_if_it_had_not_been_saved() {
     }
 }
 
+/// On some processors, 0/0 has a sign.
+#[test]
+fn a_number_with_a_sign_that_nobody_sees_is_saved_as_the_one_without() {
+    for (file, numbers) in [
+        ("initial = 'off'\nstates.off.exits = [{ to = 'on', after = 'health' }]\nstates.on.final = true", f64::NAN),
+        ("initial = 'off'\nstates.off.every = 'health'\nstates.off.exits = [{ to = 'off', when = 'health > 9' }]", 0.0),
+    ]
+    .map(|(file, number)| (file, [number, -number]))
+    {
+        let definition = definition(file);
+        let book = StateBook::new().with_definition(&definition);
+        let seen = numbers.map(|health| {
+            let (mut machine, mut lamp, mut batch) = (definition.machine(), Lamp { health }, Batch::new());
+            machine.start(&mut lamp, &mut 1.0);
+            machine.update(&mut lamp, &mut 1.0);
+            let key = batch.spawn(lamp, definition.initial(), &mut 1.0);
+            batch.update(&mut 1.0);
+            let of_batch = batch.remove(key).unwrap().1;
+            let text = serde_json::to_string(&machine.save(&book, 1.5).unwrap()).unwrap();
+            let loaded = book.load(serde_json::from_str(&text).unwrap(), 1.5).unwrap();
+            let again = serde_json::to_string(&loaded.save(&book, 1.5).unwrap()).unwrap();
+            assert_eq!((loaded.digest(), &again), (machine.digest(), &text));
+            assert_eq!(of_batch.digest(), machine.digest());
+            (machine.digest(), text)
+        });
+        assert_eq!(seen[0], seen[1]);
+    }
+}
+
 /// As earlier versions wrote it: the turn of a state as a timer, which also wakes its owner.
 fn with_turns_as_timers(more: &mut SavedMore, entered_at: f64) {
     for timer in &mut more.timers {

@@ -112,7 +112,8 @@ impl<T: Owner> Ledger<'_, T> {
     /// Withdraws all requests that the owner at a slot has made in the callback that is running (rule 37).
     pub(crate) fn withdraw_all(&mut self, slot: usize) {
         if let Some(Individual { requests, count, seat, .. }) = self.individuals.get_mut(slot) {
-            requests.withdraw_all(count, seat);
+            requests.withdraw_all(count);
+            seat.forget_sleep();
         } else {
             self.asked.withdraw_mover(slot);
             self.asked.waits.withdraw(slot);

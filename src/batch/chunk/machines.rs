@@ -487,7 +487,7 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, '_, T> {
         while rest != 0 {
             let i = rest.trailing_zeros() as usize;
             rest &= rest - 1;
-            let note = Note { key, number: numbers[i] };
+            let note = Note::new(key, numbers[i]);
             if !self.rows.replace_note(first + i, self.scope, note) {
                 left |= 1 << i;
             }

@@ -267,6 +267,7 @@ impl<T: Owner> Individuals<T> {
         let Some(individual) = self.get_mut(slot) else { return false };
         let requests = mem::take(&mut individual.requests);
         individual.count &= !ASKED_TO_SLEEP;
+        individual.seat.forget_sleep();
         panic.catch(|| drop(requests));
         true
     }
