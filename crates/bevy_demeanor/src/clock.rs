@@ -7,9 +7,7 @@ use core::marker::PhantomData;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::{AtomicBool, Ordering};
 
-use bevy_app::{
-    First, FixedFirst, FixedLast, FixedPostUpdate, FixedPreUpdate, FixedUpdate, Last, PostUpdate, PreUpdate, Update,
-};
+use bevy_app::{FixedMainScheduleOrder, MainScheduleOrder};
 use bevy_ecs::intern::Interned;
 use bevy_ecs::resource::Resource;
 use bevy_ecs::schedule::ScheduleLabel;
@@ -41,13 +39,28 @@ pub(crate) type Clocks<'w> = PhantomData<&'w ()>;
 /// The clock for commands, whenever they are applied. It is the same clock that the pass reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum ClockOfCommands {
-    /// The clock of a pass in one of Bevy's schedules that run once per frame.
+    /// The clock of a pass in a schedule that Bevy runs once per frame.
     #[default]
     Virtual,
-    /// The clock of a pass in one of Bevy's fixed schedules.
+    /// The clock of a pass in a schedule that Bevy runs once per fixed step.
     Fixed,
-    /// The current clock of a pass in a schedule of the game, which the game may set.
+    /// The current clock of a pass in a schedule that the game runs, which the game may set.
     Current,
+}
+
+impl ClockOfCommands {
+    /// Returns the clock that is current in a schedule. The game may have inserted a schedule of its own into those that Bevy runs.
+    /// Their order can only be read while Bevy does not run them.
+    pub(crate) fn in_schedule(schedule: Interned<dyn ScheduleLabel>, world: &World) -> Self {
+        let usual = (FixedMainScheduleOrder::default(), MainScheduleOrder::default());
+        let fixed = world.get_resource().unwrap_or(&usual.0);
+        let frame = world.get_resource().unwrap_or(&usual.1);
+        match () {
+            () if fixed.labels.contains(&schedule) => Self::Fixed,
+            () if frame.labels.contains(&schedule) => Self::Virtual,
+            () => Self::Current,
+        }
+    }
 }
 
 /// The clock of the commands for machines of `T`.
@@ -62,27 +75,16 @@ pub(crate) struct ClockOf<T> {
 }
 
 impl<T> ClockOf<T> {
-    /// Returns the clock that is current in a schedule.
-    pub(crate) fn schedule(schedule: Interned<dyn ScheduleLabel>) -> Self {
-        let is_any = |labels: &[Interned<dyn ScheduleLabel>]| labels.contains(&schedule);
-        let fixed = [
-            FixedFirst.intern(),
-            FixedPreUpdate.intern(),
-            FixedUpdate.intern(),
-            FixedPostUpdate.intern(),
-            FixedLast.intern(),
-        ];
-        let frame = [First.intern(), PreUpdate.intern(), Update.intern(), PostUpdate.intern(), Last.intern()];
-        let kind = match () {
-            () if is_any(&fixed) => ClockOfCommands::Fixed,
-            () if is_any(&frame) => ClockOfCommands::Virtual,
-            () => ClockOfCommands::Current,
-        };
+    pub(crate) fn new(kind: ClockOfCommands) -> Self {
         Self { kind, is_there: OnceLock::new(), has_warned: AtomicBool::new(false), of: PhantomData }
     }
 
     pub(crate) fn kind(&self) -> ClockOfCommands {
         self.kind
+    }
+
+    pub(crate) fn set_kind(&mut self, kind: ClockOfCommands) {
+        self.kind = kind;
     }
 
     /// Returns whether `Owner::now` reads a clock, if this is known.

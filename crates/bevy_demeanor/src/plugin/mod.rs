@@ -16,7 +16,7 @@ use bevy_ecs::world::World;
 
 #[cfg(feature = "serialize")]
 use crate::book::Mapped;
-use crate::clock::ClockOf;
+use crate::clock::{ClockOf, ClockOfCommands};
 use crate::event::StateChanged;
 #[cfg(feature = "reflect")]
 use crate::factory::Factory;
@@ -255,7 +255,7 @@ impl<T: EntityOwner> Plugin for StateMachinePlugin<T> {
         keep_names(app);
         let pass = (note_names::<T>.run_if(is_wanted), warn_of_what_is_missing::<T>, (self.pass)()).chain();
         app.add_systems(self.schedule, pass.in_set(Machines::<T>::SET));
-        app.insert_resource(ClockOf::<T>::schedule(self.schedule));
+        app.insert_resource(ClockOf::<T>::new(ClockOfCommands::in_schedule(self.schedule, app.world())));
         watch_who_comes_back::<T>(app);
         if !self.indexes.is_empty() {
             let indexes = Indexes::<T>::new(app.world_mut(), &self.indexes);
@@ -277,5 +277,13 @@ impl<T: EntityOwner> Plugin for StateMachinePlugin<T> {
             register(self, app);
         }
         find_existing::<T>(app.world_mut());
+    }
+
+    /// Another plugin may have inserted the schedule into those that Bevy runs in the meantime.
+    fn finish(&self, app: &mut App) {
+        let kind = ClockOfCommands::in_schedule(self.schedule, app.world());
+        if let Some(mut clock_of) = app.world_mut().get_resource_mut::<ClockOf<T>>() {
+            clock_of.set_kind(kind);
+        }
     }
 }

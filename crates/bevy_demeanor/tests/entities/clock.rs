@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use bevy_app::prelude::*;
+use bevy_app::{FixedMainScheduleOrder, MainScheduleOrder};
 use bevy_demeanor::prelude::*;
 use bevy_ecs::prelude::*;
 use bevy_ecs::schedule::ScheduleLabel;
@@ -134,6 +135,59 @@ fn in_a_schedule_of_the_games_own_they_go_by_the_time_that_is_current_in_it() {
     app.world_mut().commands().entity(cook).change_state(&Done);
     app.world_mut().flush();
     assert_eq!(take_log(&mut app, cook), ["done at 8"]);
+}
+
+#[test]
+fn in_a_schedule_that_the_game_has_inserted_into_bevys_commands_of_any_schedule_go_by_the_time_of_the_pass() {
+    #[derive(ScheduleLabel, Clone, Debug, PartialEq, Eq, Hash)]
+    struct Physics;
+    #[derive(ScheduleLabel, Clone, Debug, PartialEq, Eq, Hash)]
+    struct Thought;
+
+    fn insert_schedules(app: &mut App) {
+        app.init_schedule(Physics).init_schedule(Thought);
+        app.world_mut().resource_mut::<FixedMainScheduleOrder>().insert_after(FixedUpdate, Physics);
+        app.world_mut().resource_mut::<MainScheduleOrder>().insert_after(Update, Thought);
+    }
+
+    for is_fixed in [true, false] {
+        // The schedules are inserted before or after the plugin is added.
+        for is_early in [true, false] {
+            let mut app = App::new();
+            app.add_plugins(TimePlugin);
+            app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_millis(250)));
+            app.insert_resource(Time::<Fixed>::from_duration(Duration::from_millis(100)));
+            if is_early {
+                insert_schedules(&mut app);
+            }
+            let plugin = StateMachinePlugin::<Cook>::new();
+            app.add_state_machine_with(if is_fixed {
+                plugin.in_schedule(Physics)
+            } else {
+                plugin.in_schedule(Thought)
+            });
+            if !is_early {
+                insert_schedules(&mut app);
+                app.finish();
+            }
+            let cook = app.world_mut().spawn((Cook::default(), Machine::<Cook>::new(&Boil))).id();
+            let command = move |time: Res<Time<Virtual>>, mut commands: Commands| {
+                if time.elapsed() == Duration::from_millis(750) {
+                    commands.entity(cook).change_state(&Done);
+                }
+            };
+            if is_fixed {
+                app.add_systems(Update, command);
+            } else {
+                app.add_systems(FixedUpdate, command);
+            }
+            for _ in 0..4 {
+                app.update();
+            }
+            let done = if is_fixed { "done at 0.7" } else { "done at 0.75" };
+            assert!(take_log(&mut app, cook).contains(&done.to_owned()), "{is_fixed} {is_early}");
+        }
+    }
 }
 
 #[test]
