@@ -201,6 +201,8 @@ pub(crate) fn visit<T: EntityOwner, R>(
     let mut state = take_state::<T>(world);
     label::enter_world(&[entity], world);
     let reading = read_clock::<T>(world);
+    #[cfg(feature = "serialize")]
+    let last_time = world.get_resource::<LastTime<T>>().cloned();
     let mut result = None;
     if let Ok((mut machines, Ok(mut param), mut commands)) = state.get_mut(world)
         && let Ok((mut owner, mut machine, mut next_look, body)) = machines.get_mut(entity)
@@ -209,6 +211,10 @@ pub(crate) fn visit<T: EntityOwner, R>(
         cx.visit(entity);
         next_look.forget();
         result = Some(lend(&mut cx, |cx| f(&mut machine, owner.bypass_change_detection(), cx)));
+        #[cfg(feature = "serialize")]
+        if let Some(last_time) = &last_time {
+            last_time.note(lend(&mut cx, |cx| T::now(cx)));
+        }
         label::leave();
     }
     state.apply(world);

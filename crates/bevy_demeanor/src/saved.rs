@@ -11,9 +11,10 @@ use std::sync::Arc;
 use bevy_app::App;
 use bevy_ecs::component::Component;
 use bevy_ecs::entity::{Entity, EntityMapper};
+use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::lifecycle::Insert;
 use bevy_ecs::observer::On;
-use bevy_ecs::query::With;
+use bevy_ecs::query::{Allow, With};
 use bevy_ecs::reflect::{AppTypeRegistry, ReflectComponent, ReflectComponentFns};
 use bevy_ecs::system::{Commands, Local, ParamSet, Query, Res, SystemParamValidationError};
 use bevy_ecs::world::{DeferredWorld, EntityWorldMut, World};
@@ -198,7 +199,6 @@ fn arrive<T: EntityOwner>(world: &mut World, entity: Entity) {
     let now = visit(world, entity, |machine, _, cx| {
         let now = T::now(cx);
         book.move_times(&mut machine.machine, before, now);
-        book.last_time.note(now);
         now
     });
     if let (Some(now), Some(mut loaded)) = (now, world.get_mut::<JustLoaded<T>>(entity)) {
@@ -243,18 +243,27 @@ pub(crate) fn settle<T: EntityOwner>(world: &mut World, entity: Entity) {
     }
 }
 
+/// A machine that is loaded while its entity is disabled is settled like the others, so that it does not go by the time at which the
+/// entity is enabled.
+type ToBeSettled<T> = (With<JustLoaded<T>>, With<T>, With<Machine<T>>, Allow<Disabled>);
+
+/// Returns whether a loaded machine is to be settled.
+pub(crate) fn is_to_be_settled<T: EntityOwner>(loaded: Query<(), ToBeSettled<T>>) -> bool {
+    !loaded.is_empty()
+}
+
 /// Sets the times of all loaded machines before a pass.
 pub(crate) fn settle_all<T: EntityOwner>(world: &mut World, mut entities: Local<Vec<Entity>>) {
-    let mut loaded = world.query_filtered::<Entity, (With<JustLoaded<T>>, With<T>, With<Machine<T>>)>();
+    let mut loaded = world.query_filtered::<Entity, ToBeSettled<T>>();
     entities.extend(loaded.iter(world));
     for entity in entities.drain(..) {
         settle::<T>(world, entity);
     }
 }
 
-/// Stores the time of the first owner's clock, for saving.
+/// Stores the time of the first owner's clock, for saving. A disabled owner also counts: its machine can be saved, too.
 pub(crate) fn note_clock<T: EntityOwner>(
-    mut machines: Query<(Entity, T::Body), (With<T>, With<Machine<T>>)>,
+    mut machines: Query<(Entity, T::Body), (With<T>, With<Machine<T>>, Allow<Disabled>)>,
     param: Result<ParamSet<(T::Param,)>, SystemParamValidationError>,
     commands: Commands,
     clock: Clock,

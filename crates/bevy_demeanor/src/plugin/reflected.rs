@@ -9,8 +9,6 @@ use std::sync::RwLock;
 #[cfg(feature = "serialize")]
 use bevy_ecs::entity::MapEntities;
 use bevy_ecs::schedule::IntoScheduleConfigs;
-#[cfg(feature = "serialize")]
-use bevy_ecs::schedule::common_conditions::any_with_component;
 use bevy_reflect::TypePath;
 #[cfg(feature = "serialize")]
 use demeanor::{State, StateBook};
@@ -162,14 +160,17 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
             saved::register(app, Book::new(book.clone(), plugin.factory.clone(), plugin.mapped.clone()));
             #[cfg(feature = "asset")]
             crate::asset::saved::register::<T>(app);
+            // They are in no set, so that they also run while the game pauses the set of the pass.
             app.add_systems(
                 plugin.schedule,
                 (
                     saved::settle_all::<T>
-                        .run_if(any_with_component::<saved::JustLoaded<T>>)
-                        .in_set(MachineSet::Update)
-                        .before(Machines::<T>::SET),
-                    saved::note_clock::<T>.in_set(MachineSet::Update).after(Machines::<T>::SET),
+                        .run_if(saved::is_to_be_settled::<T>)
+                        .after(MachineSet::Enter)
+                        .before(MachineSet::Update)
+                        // It needs the whole world, but only settles machines of `T`.
+                        .ambiguous_with_all(),
+                    saved::note_clock::<T>.after(MachineSet::Update).before(MachineSet::Exit),
                 ),
             );
         }));
