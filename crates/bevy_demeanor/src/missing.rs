@@ -128,8 +128,11 @@ fn waits<T: Owner>(machine: &Machine<T>) -> bool {
 /// they were written to.
 #[expect(clippy::too_many_arguments, reason = "it is a system")]
 pub(crate) fn warn_of_what_is_missing<T: EntityOwner>(
-    orphans: Query<(Entity, Option<&Name>), (With<Machine<T>>, Without<T>)>,
-    owners: Query<(Entity, Option<&Name>), (With<Machine<T>>, With<T>)>,
+    (orphans, owners, disabled): (
+        Query<(Entity, Option<&Name>), (With<Machine<T>>, Without<T>)>,
+        Query<(Entity, Option<&Name>), (With<Machine<T>>, With<T>)>,
+        Query<(), (With<Machine<T>>, With<Disabled>)>,
+    ),
     complete: Query<<T::Body as QueryData>::ReadOnly, (With<Machine<T>>, With<T>)>,
     idlers: Query<(Entity, Option<&Name>), (Added<T>, Without<Machine<T>>, NotWaiting<T>)>,
     mut next_looks: Query<&mut NextLook<T>, Allow<Disabled>>,
@@ -151,11 +154,14 @@ pub(crate) fn warn_of_what_is_missing<T: EntityOwner>(
             next_look.bypass_change_detection().forget();
         }
     };
-    warned_orphans.forget_mended(&|entity| orphans.contains(entity), &mut forget);
+    // Nothing is known of a disabled entity until it is enabled again.
+    let lacks = |entity| disabled.contains(entity) || orphans.contains(entity);
+    warned_orphans.forget_mended(&lacks, &mut forget);
     for (entity, name) in &orphans {
         warn_of_orphan(&mut warned_orphans, &NamedEntity { entity, name }, owner);
     }
-    warned_owners.forget_mended(&|entity| owners.contains(entity) && !complete.contains(entity), &mut forget);
+    let lacks = |entity| disabled.contains(entity) || owners.contains(entity) && !complete.contains(entity);
+    warned_owners.forget_mended(&lacks, &mut forget);
     // As long as all entities are complete, this does not visit each of them.
     if complete.iter().size_hint().1 != owners.iter().size_hint().1 {
         for (entity, name) in &owners {

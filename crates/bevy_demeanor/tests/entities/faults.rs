@@ -5,6 +5,7 @@ use std::sync::{Mutex, Once};
 
 use bevy_app::Update;
 use bevy_demeanor::{InState, Machine, MachineCommands, StateChanged, StateMachinePlugin};
+use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
 use demeanor::{Fsm, Owner, State};
 
@@ -64,6 +65,26 @@ fn a_machine_without_its_owner_is_warned_of_once_by_name() {
     app.update();
     app.update();
     assert_eq!(lines_with("lost helmet"), [&*warning, &*warning]);
+}
+
+#[test]
+fn a_machine_that_is_disabled_and_enabled_again_is_not_warned_of_again() {
+    listen();
+    let mut app = app(StateMachinePlugin::new());
+    let orphan = app.world_mut().spawn((Machine::<Soldier>::new(&Idle), Name::new("lost glove"))).id();
+    for _ in 0..3 {
+        app.update();
+        app.world_mut().entity_mut(orphan).insert(Disabled);
+        app.update();
+        app.world_mut().entity_mut(orphan).remove::<Disabled>();
+    }
+    assert_eq!(lines_with("lost glove").len(), 1);
+    app.world_mut().entity_mut(orphan).insert(Soldier::default());
+    app.update();
+    assert_eq!(take_trace(&mut app, orphan), ["enter Idle", "update Idle"]);
+    app.world_mut().entity_mut(orphan).remove::<Soldier>();
+    app.update();
+    assert_eq!(lines_with("lost glove").len(), 2);
 }
 
 #[test]
