@@ -12,7 +12,7 @@ use std::sync::Weak;
 
 use bevy_ecs::entity::{Entity, EntityHashSet};
 use bevy_ecs::resource::Resource;
-use bevy_ecs::world::World;
+use bevy_ecs::world::{CommandQueue, World};
 use demeanor::Owner;
 use log::error;
 
@@ -81,7 +81,7 @@ impl Queue {
     }
 
     /// Returns whether a change that is requested now is part of a cycle.
-    fn is_cycle(&self) -> bool {
+    pub(crate) fn is_cycle(&self) -> bool {
         self.next_in_chain() > LONGEST_CHAIN || self.reached.times_in_chains >= self.reached.most()
     }
 
@@ -132,6 +132,30 @@ pub(crate) fn put_in_for<T: Owner>(world: &mut World, entity: Entity, followed: 
     queue.waiting.push_back((chain, followed));
     note::<T>(world, entity);
     carry_out(world);
+}
+
+const EXIT: &str = "exit on removal";
+
+/// Adds the consequences of an `exit` on removal, applies the commands that it has recorded, and carries out the queue.
+pub(crate) fn put_in_exit<T: EntityOwner>(
+    world: &mut World,
+    entity: Entity,
+    followed: Option<Box<dyn Followed>>,
+    mut recorded: CommandQueue,
+) {
+    let entities = [entity];
+    let (mut reaching, admitted) = Reaching::new::<T>(world, &entities, EXIT);
+    if !admitted.is_empty() {
+        reaching.put_in::<T>(admitted, followed);
+        recorded.apply(reaching.world);
+    }
+    drop(reaching);
+    carry_out(world);
+}
+
+/// Logs that an `exit` on removal is not called, because it is part of a cycle.
+pub(crate) fn refuse_exit<T: EntityOwner>(world: &mut World, entity: Entity) {
+    complain(world, entity, format_args!("{EXIT} of {} is", type_name::<T>()));
 }
 
 /// Records the state of a machine, if an error may soon have to name it.

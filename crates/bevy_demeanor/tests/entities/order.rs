@@ -624,6 +624,55 @@ fn a_marker_that_is_replaced_by_two_machines_in_turn_ends_likewise() {
     assert!(app.world().get::<Machine<Soldier>>(entity).is_some());
 }
 
+/// Puts this many machines, one after the other, in its own place when it is exited.
+#[derive(Clone)]
+struct Stubborn(usize);
+impl State<Soldier> for Stubborn {
+    fn exit(&self, _: &mut Soldier, _: &mut Fsm<'_, Soldier>, cx: &mut <Soldier as Owner>::Context<'_>) {
+        for _ in 0..self.0 {
+            cx.this().insert(Machine::<Soldier>::started(demeanor::StateMachine::new(Box::new(Self(self.0)))));
+        }
+    }
+}
+
+#[test]
+fn an_exit_on_removal_that_commands_the_next_removal_ends_likewise() {
+    listen();
+    for (replacements, name) in [(1, "Mule"), (2, "Mules")] {
+        let mut app = app(StateMachinePlugin::new().with_exit_on_removal());
+        let machine = || Machine::<Soldier>::started(demeanor::StateMachine::new(Box::new(Stubborn(replacements))));
+        let entity = app.world_mut().spawn((Soldier::default(), Name::new(name), machine())).id();
+        app.update();
+        app.world_mut().entity_mut(entity).insert(machine());
+        let owner = std::any::type_name::<Soldier>();
+        let lines = lines_with(&format!("({name})"));
+        let beginning = format!("ERROR: entity {entity} ({name}): exit on removal of {owner} is ignored");
+        assert!(lines.len() == 1 && lines[0].starts_with(&beginning), "{lines:?}");
+        let machine = app.world().get::<Machine<Soldier>>(entity).unwrap();
+        assert!(machine.current().is_some_and(|state| state.name() == "Stubborn"));
+    }
+}
+
+/// Has another soldier chase when it is exited.
+#[derive(Clone)]
+struct Bond(Entity);
+impl State<Soldier> for Bond {
+    fn exit(&self, _: &mut Soldier, _: &mut Fsm<'_, Soldier>, cx: &mut <Soldier as Owner>::Context<'_>) {
+        cx.commands.entity(self.0).change_state(&Chase);
+    }
+}
+
+#[test]
+fn what_an_exit_on_removal_commands_is_told_of_after_it() {
+    let mut app = app(StateMachinePlugin::new().with_exit_on_removal().with_change_messages());
+    let other = app.world_mut().spawn((soldier([]), Name::new("other"))).id();
+    let bound = app.world_mut().spawn((Soldier::default(), Machine::<Soldier>::new(Box::new(Bond(other))))).id();
+    app.update();
+    messages(&mut app);
+    app.world_mut().despawn(bound);
+    assert_eq!(messages(&mut app), ["Bond to none ?", "Idle to Chase other"]);
+}
+
 #[test]
 fn many_changes_that_are_not_each_others_reason_are_no_cycle() {
     listen();

@@ -154,6 +154,62 @@ fn an_exit_on_removal_that_is_skipped_without_the_parameter_is_logged_at_debug()
 }
 
 #[test]
+fn a_resource_that_must_be_there_is_an_error_of_an_exit_on_removal_too() {
+    for is_despawned in [true, false] {
+        let mut app = App::new();
+        app.add_state_machine_with(StateMachinePlugin::<Tide>::new().with_exit_on_removal()).insert_resource(Moon(0));
+        let tide = app.world_mut().spawn((Tide::default(), Machine::<Tide>::new(&Hunt))).id();
+        app.update();
+        app.world_mut().remove_resource::<Moon>();
+        let panics = catch_unwind(AssertUnwindSafe(|| {
+            if is_despawned {
+                app.world_mut().despawn(tide);
+            } else {
+                app.world_mut().entity_mut(tide).remove::<Tide>();
+            }
+        }));
+        assert!(panics.is_err(), "Bevy's own handler panics");
+    }
+}
+
+#[derive(Component)]
+struct Shell;
+
+#[derive(Component, Owner)]
+#[owner(body = &Shell)]
+struct Snail;
+impl MachineState<Snail> for Hunt {
+    fn exit(&self, _: &mut Snail, _: &mut Fsm<'_, Snail>, _: &mut Cx<'_, Snail>) {
+        unreachable!("a part of the body is missing");
+    }
+}
+
+#[test]
+fn an_exit_on_removal_that_is_skipped_without_a_part_of_the_body_is_logged_at_debug_and_the_machine_goes() {
+    listen();
+    let mut app = App::new();
+    app.add_state_machine_with(StateMachinePlugin::<Snail>::new().with_exit_on_removal());
+    let owner = std::any::type_name::<Snail>();
+    for is_owner_removed in [true, false] {
+        let snail = app.world_mut().spawn((Snail, Shell, Machine::<Snail>::new(&Hunt))).id();
+        app.update();
+        app.world_mut().entity_mut(snail).remove::<Shell>();
+        let before = lines_with(owner).len();
+        if is_owner_removed {
+            app.world_mut().entity_mut(snail).remove::<Snail>();
+        } else {
+            app.world_mut().entity_mut(snail).remove::<Machine<Snail>>();
+        }
+        assert!(!app.world().entity(snail).contains::<Machine<Snail>>());
+        let skipped = format!(
+            "DEBUG: entity {snail}: exit of {owner} is skipped: it lacks a component that its states are given"
+        );
+        assert_eq!(lines_with(owner).split_off(before), [skipped]);
+        app.world_mut().despawn(snail);
+    }
+}
+
+#[test]
 fn a_parameter_that_may_be_missing_skips_nothing() {
     let (seen, lines) = hunt::<Bat>(|bat| bat.seen.clone(), |world| _ = world.spawn(Player(7)));
     assert_eq!(seen, [0, -1, -1, -1, 70, 7]);
