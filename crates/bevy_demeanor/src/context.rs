@@ -73,6 +73,7 @@ pub struct EntityContext<'a, T: EntityOwner> {
     reading: Reading,
     is_owner_changed: bool,
     is_logged: bool,
+    _visits: label::Visits,
 }
 
 impl<'a, T: EntityOwner> EntityContext<'a, T> {
@@ -105,6 +106,7 @@ impl<'a, T: EntityOwner> EntityContext<'a, T> {
             reading,
             is_owner_changed: false,
             is_logged: label::is_wanted(),
+            _visits: label::Visits::begin(),
         }
     }
 

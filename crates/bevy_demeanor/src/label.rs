@@ -103,9 +103,22 @@ pub(crate) fn visit(entity: Entity) {
     VISITED.set(entity);
 }
 
-/// Notes that no callbacks run on this thread from now on.
-pub(crate) fn leave() {
-    VISITED.set(Entity::PLACEHOLDER);
+/// Visits of entities by one context. When it is dropped, also by a panic, no callbacks of these entities run on this thread anymore.
+pub(crate) struct Visits {
+    /// A callback may itself run a machine.
+    before: Entity,
+}
+
+impl Visits {
+    pub(crate) fn begin() -> Self {
+        Self { before: VISITED.get() }
+    }
+}
+
+impl Drop for Visits {
+    fn drop(&mut self) {
+        VISITED.set(self.before);
+    }
 }
 
 /// Writes `Guard 4v0 (Anna)`, or `Guard 4v0` for an entity without a name.

@@ -149,7 +149,6 @@ pub(crate) fn reach_each<T: EntityOwner>(
                     }
                     log.close(is_followed && (has_changed || machine.is_started() != was_started));
                 }
-                label::leave();
                 None
             }
         })
@@ -215,7 +214,6 @@ pub(crate) fn visit<T: EntityOwner, R>(
         if let Some(last_time) = &last_time {
             last_time.note(lend(&mut cx, |cx| T::now(cx)));
         }
-        label::leave();
     }
     state.apply(world);
     world.insert_resource(Reach(Some(state)));

@@ -31,7 +31,6 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::book::{Book, MappedClones, SavedBy, Written};
 use crate::clock::{Clock, LastTime, Reading, read_clock};
 use crate::context::{EntityContext, lend};
-use crate::label;
 use crate::machine::Machine;
 use crate::named_entity::NamedEntity;
 use crate::owner::EntityOwner;
@@ -275,6 +274,5 @@ pub(crate) fn note_clock<T: EntityOwner>(
         let mut cx = EntityContext::<T>::at(entity, body, param.p0(), commands, Reading::of(&clock));
         cx.visit(entity);
         last_time.note(lend(&mut cx, |cx| T::now(cx)));
-        label::leave();
     }
 }

@@ -17,7 +17,7 @@ use crate::clock::{Clock, ClockOf, Reading};
 use crate::context::{EntityContext, lend};
 use crate::follow::{Followers, Log};
 use crate::indexing;
-use crate::label::{self, Names};
+use crate::label::Names;
 use crate::machine::Machine;
 use crate::owner::{EntityOwner, OwnerChanges, ParallelOwner};
 use crate::queue;
@@ -216,7 +216,6 @@ impl Waited {
     pub(crate) fn new<T: EntityOwner>(at: Option<f64>, cx: &mut EntityContext<'_, T>) -> Self {
         let has_missed_clock = cx.has_missed_clock();
         let first = cx.is_clock_to_be_known().then(|| lend(cx, |cx| T::now(cx)));
-        label::leave();
         Self { at, has_missed_clock, first }
     }
 

@@ -1,8 +1,11 @@
 //! The owner's label in a machine's log lines.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use bevy_app::prelude::*;
 use bevy_demeanor::prelude::*;
 use bevy_ecs::prelude::*;
+use bevy_ecs::world::CommandQueue;
 
 use crate::faults::{lines_with, listen};
 
@@ -91,4 +94,47 @@ fn a_name_that_is_removed_between_two_passes_is_forgotten_however_many_frames_li
     let refused =
         |who: &str| format!("WARN: Ghost {entity}{who}: revert refused in state Mumble: there is no previous state");
     assert_eq!(lines_with(&format!("Ghost {entity}")), [" (Dora)", ""].map(refused));
+}
+
+/// An owner whose state panics.
+#[derive(Component, Owner)]
+struct Banshee;
+
+struct Scream;
+impl MachineState<Banshee> for Scream {
+    fn enter(&self, _: &mut Banshee, _: &mut Fsm<'_, Banshee>, _: &mut Cx<'_, Banshee>) {
+        panic!("it screams");
+    }
+}
+impl MachineState<Banshee> for Mumble {}
+
+#[test]
+fn a_line_after_a_panic_does_not_name_the_entity_whose_callback_has_panicked() {
+    listen();
+    for is_by_command in [true, false] {
+        for plugin in [StateMachinePlugin::<Banshee>::new(), StateMachinePlugin::new().in_parallel()] {
+            let mut app = App::new();
+            app.add_state_machine_with(plugin);
+            app.world_mut().spawn((Banshee, Machine::<Banshee>::new(&Scream)));
+            let screams = catch_unwind(AssertUnwindSafe(|| {
+                if is_by_command {
+                    app.world_mut().commands().queue(Machines::<Banshee>::broadcast(()));
+                    app.world_mut().flush();
+                } else {
+                    app.update();
+                }
+            }));
+            assert!(screams.is_err());
+
+            let before = lines_with("Banshee").len();
+            let (mut commands, world) = (CommandQueue::default(), World::new());
+            let commands = Commands::new(&mut commands, &world);
+            let mut cx = EntityContext::new(Entity::PLACEHOLDER, (), (), commands);
+            let mut machine = StateMachine::new(&Mumble);
+            machine.start(&mut Banshee, &mut cx);
+            machine.revert_state(&mut Banshee, &mut cx);
+            let line = "WARN: Banshee: revert refused in state Mumble: there is no previous state";
+            assert_eq!(lines_with("Banshee").split_off(before), [line], "{is_by_command}");
+        }
+    }
 }
