@@ -119,7 +119,8 @@ pub trait EntityOwner: for<'a> Owner<Context<'a>: CallbackContext<Self>> + Compo
     /// The other data of the world that a callback gets: `()`, `Res<'static, Alarm>`, a tuple, a struct that derives
     /// [`SystemParam`].
     ///
-    /// It is created once for each pass and once for each command of [`MachineCommands`](crate::MachineCommands). If it is
+    /// It is created once for each pass and once for each command of [`MachineCommands`](crate::MachineCommands). The pass, the
+    /// commands and `exit` on removal have a state of it each, such as the value of a `Local`, and do not share this. If it is
     /// optional and cannot be created, as a `Single` that finds no entity, the pass and the commands are skipped, and this is
     /// logged at level debug. If it is required, as a `Res`, its absence is an error of the system or command, which goes to
     /// Bevy's error handler; by default, the handler panics.

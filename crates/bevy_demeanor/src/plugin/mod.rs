@@ -150,6 +150,9 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
     }
 
     /// Updates machines in another schedule, such as `FixedUpdate`.
+    ///
+    /// If it is your own schedule and you insert it into `MainScheduleOrder` or `FixedMainScheduleOrder`, do so before you add this
+    /// plugin, or in a plugin of an app that is run with `App::run`. Then commands use the clock of this schedule.
     #[must_use]
     pub fn in_schedule(mut self, schedule: impl ScheduleLabel) -> Self {
         self.schedule = schedule.intern();
@@ -164,9 +167,9 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
     /// has an owner again. An owner that is replaced by another value changes nothing.
     ///
     /// So a state can give back what lies outside its entity, such as a place in a queue. Commands for an entity that is being
-    /// despawned come too late: to remove a component in `exit`, use `try_remove`, which does not log this. Of a despawned entity,
-    /// only messages report the stop, because no observer is called for an entity that is gone. A
-    /// panic in `exit` reaches the code that despawns.
+    /// despawned come too late. To change its components in `exit`, use `try_remove` and `try_insert`: otherwise, Bevy logs a
+    /// `remove`, and an `insert` is an error, for which Bevy's default error handler panics. Of a despawned entity, only messages
+    /// report the stop, because no observer is called for an entity that is gone. A panic in `exit` reaches the code that despawns.
     ///
     /// # Examples
     ///

@@ -93,7 +93,7 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
     /// without a factory, the machine is not saved, and an error says so. No callback runs during loading.
     ///
     /// A loaded machine replaces an existing one, such as the one from `#[require(Machine<Guard>)]`. Its times continue from
-    /// the last pass before it was saved: they are moved to the time of its owner's clock when both the machine and its owner
+    /// the last tick before it was saved: they are moved to the time of its owner's clock when both the machine and its owner
     /// exist. If the clock is then set back to its time in the saved game, as by a scene that also contains the clock, the
     /// times follow this. Only the clock of one owner is saved: clocks that differ between entities are not supported.
     /// With the feature `asset`, the states of files are added to the book when a file is loaded; see
