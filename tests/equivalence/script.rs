@@ -342,12 +342,6 @@ pub(crate) fn from_files(is_edited: bool) -> impl Strategy<Value = Script> {
         .prop_map(move |(file, mut other, (mut script, renamed))| {
             other = renamed.iter().fold(other, |file, id| file.renamed(*id));
             script.files = Some([file.clone(), if is_edited { other } else { file }]);
-            // A child that acts ahead of all requests in the tick in which its parent has its turn enters a state before a batch has
-            // stored the parent's next turn, so that the owner falls asleep one tick later than on a machine.
-            script.map_verbs(|verb| match verb {
-                Verb::ChangeAhead(to) => Verb::ChangeNow(to),
-                Verb::SendAhead => Verb::SendNow,
-                verb => verb,
-            })
+            script
         })
 }

@@ -14,6 +14,7 @@ use crate::batch::rows::columns::append_kept;
 use crate::batch::rows::individuals::{Individual, Individuals};
 use crate::batch::rows::notes::Notes;
 use crate::batch::rows::range::Rows;
+use crate::batch::wait::waiter::Until;
 use crate::change::End;
 use crate::fsm::{Request, View};
 use crate::machine::seat::{DEEPEST, Seat};
@@ -86,8 +87,15 @@ impl<T: Owner> Ledger<'_, T> {
             }
             // If no owner has requested waits, this check saves a search, which takes as long as taking a wait.
             if !asked.waits.is_empty() {
-                for wait in asked.waits.take(slot, kept) {
-                    individual.ask(wait.request(rows.states()), wait.scope);
+                for (wait, has_returned) in asked.waits.take(slot, kept) {
+                    match wait.until {
+                        // On a machine, a number is stored before the next callback, which may depend on it.
+                        Until::Note(note) if has_returned => {
+                            individual.load(rows);
+                            individual.note(wait.scope, note);
+                        }
+                        _ => individual.ask(wait.request(rows.states()), wait.scope),
+                    }
                 }
             }
             // A callback that has requested a wait requests no mover, so these waits are those of callbacks before the mover's.

@@ -144,10 +144,11 @@ impl Waits {
         }
     }
 
-    /// Removes the waits of the owner at a slot, and returns them in the order of the requests. Leaves out the waits of states
-    /// that have been left: all but the outermost `kept` states that were active before.
-    pub(crate) fn take(&mut self, slot: usize, kept: usize) -> SmallVec<[Wait; 4]> {
-        let places = self.places(slot).map(|at| self.list[at].0).filter(|wait| !wait.is_over(kept));
+    /// Removes the waits of the owner at a slot, and returns them in the order of the requests, each with whether its callback has
+    /// returned. Leaves out the waits of states that have been left: all but the outermost `kept` states that were active before.
+    pub(crate) fn take(&mut self, slot: usize, kept: usize) -> SmallVec<[(Wait, bool); 4]> {
+        let places = self.places(slot).map(|at| (self.list[at].0, at < self.open_from));
+        let places = places.filter(|(wait, _)| !wait.is_over(kept));
         let mut taken: SmallVec<[_; 4]> = places.collect();
         taken.reverse();
         self.end(slot, 0, |_| true);

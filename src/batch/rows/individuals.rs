@@ -13,7 +13,7 @@ use crate::machine::observer::Observer;
 use crate::machine::seat::Seat;
 use crate::machine::settings::Settings;
 use crate::machine::single::{ASKED_TO_SLEEP, Requests, Single};
-use crate::machine::waiting::Scope;
+use crate::machine::waiting::{Note, Scope, Then, Timer};
 use crate::owner::Owner;
 use crate::state::{Kind, Mover, StateRef};
 
@@ -65,6 +65,13 @@ impl<T: Owner> Individual<T> {
         let request = request.of(if scope.ends_with(self.kept) { Scope::Left } else { scope });
         self.seat.note(&request);
         self.requests.push(request);
+    }
+
+    /// Stores a number for a state with the scope `by`.
+    pub(crate) fn note(&mut self, by: Scope, note: Note) {
+        let timer = Timer { due: f64::INFINITY, scope: by, then: Then::Note(note) };
+        self.seat.rare_mut().waiting.set(timer);
+        self.is_touched = true;
     }
 
     /// Returns whether a request of its callback is still pending, a sleep included.

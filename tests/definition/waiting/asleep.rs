@@ -153,6 +153,41 @@ fn a_machine_falls_asleep_in_the_same_tick_as_an_owner_of_a_batch() {
     }
 }
 
+/// Cancels its timer in every other update, and sets it in the others.
+struct Cancels;
+
+impl State<Guard> for Cancels {
+    fn update(&self, _: &mut Guard, fsm: &mut Fsm<'_, Guard>, _: &mut f64) {
+        if fsm.cancel(|_| true) == 0 {
+            fsm.send_after(100.0, Told::Noise);
+        }
+    }
+}
+
+/// The parent's next turn is stored before the child's behavior acts.
+#[test]
+fn an_owner_whose_parent_has_a_turn_falls_asleep_in_the_same_tick_on_a_machine_and_in_a_batch() {
+    let vocabulary = vocabulary().behaviour("cancels", &Cancels);
+    // The cooldown is the first number that is stored: a number that is stored later is stored elsewhere.
+    let file = "initial = 'c'
+        states.c.exits = [{ to = 'a', after = 0.5, cooldown = 5 }]
+        states.a = { every = 0.5, initial = 'b', exits = [{ to = 'c', when = 'hungry' }] }
+        states.b = { parent = 'a', every = 1, behavior = 'cancels' }";
+    let definition = parsed(file, &vocabulary);
+    let (mut guard, mut machine, mut batch) = (Guard::default(), definition.machine(), Batch::new());
+    machine.start(&mut guard, &mut 0.0);
+    batch.spawn(Guard::default(), definition.initial(), &mut 0.0);
+    let mut slept = 0;
+    for tick in 0..30 {
+        let now = f64::from(tick) / 4.0;
+        machine.update(&mut guard, &mut { now });
+        batch.update(&mut { now });
+        assert_eq!(machine.is_asleep(), batch.awake() == 0, "at {now}");
+        slept += usize::from(machine.is_asleep());
+    }
+    assert!(slept > 20, "{slept}");
+}
+
 /// Sleeps from a noise on.
 struct Drowsy;
 
