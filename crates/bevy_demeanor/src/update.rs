@@ -48,6 +48,8 @@ pub(crate) struct Surroundings<'w, 's, T: EntityOwner> {
     is_param_known: Local<'s, bool>,
     /// The revision of [`NextWake`] in the last pass.
     revision: Local<'s, usize>,
+    /// Whether the stored next looks of some machines may be no longer valid. A panic may end a pass before it has visited all.
+    is_outdated: Local<'s, bool>,
 }
 
 /// The data of a running pass on one thread, or of a chunk of a parallel pass.
@@ -111,20 +113,21 @@ impl<T: EntityOwner> Surroundings<'_, '_, T> {
             self.first.queue(refuse_hidden_readers::<T>);
         }
         let revision = NextWake::revision();
-        let is_outdated = mem::replace(&mut *self.revision, revision) != revision || was_skipped;
+        *self.is_outdated |= mem::replace(&mut *self.revision, revision) != revision || was_skipped;
         self.log.open(self.followers.is_told());
         Ok(Some(Begun {
             param,
             commands: self.commands.reborrow(),
             reading: Reading::of_pass(&self.clock, &self.clock_of),
             names: &self.names,
-            is_outdated,
+            is_outdated: *self.is_outdated,
             log: self.followers.is_anybody().then_some(&mut *self.log),
         }))
     }
 
     /// Ends a pass: the consequences of the steps are queued after the callbacks' commands.
     pub(crate) fn end(&mut self, waited: Waited) {
+        *self.is_outdated = false;
         if waited.has_missed_clock {
             self.clock_of.warn_of_none();
         }

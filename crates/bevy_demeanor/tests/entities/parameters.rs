@@ -138,6 +138,38 @@ fn a_machine_that_is_woken_in_a_query_while_the_pass_is_skipped_is_updated_in_th
     assert_eq!(app.world().get::<Lynx>(lynx).unwrap().seen, [1]);
 }
 
+/// Panics when the moon is 13.
+struct Howl;
+impl MachineState<Lynx> for Howl {
+    fn update(&self, _: &mut Lynx, _: &mut Fsm<'_, Lynx>, cx: &mut Cx<'_, Lynx>) {
+        assert_ne!(cx.param.0.0, 13, "a lynx howls");
+    }
+}
+
+#[test]
+fn a_machine_that_is_woken_while_the_pass_is_skipped_is_updated_even_if_another_panics_in_the_next_pass() {
+    for plugin in [StateMachinePlugin::<Lynx>::new(), StateMachinePlugin::new().in_parallel()] {
+        let mut app = App::new();
+        app.add_state_machine_with(plugin).insert_resource(Moon(0));
+        app.world_mut().spawn((Lynx::default(), Machine::<Lynx>::new(&Howl)));
+        let lynx = app.world_mut().spawn((Lynx::default(), Machine::<Lynx>::new(&Lurk))).id();
+        // After a panic, an app has lost the schedule that was running.
+        let mut schedule = app.world_mut().resource_mut::<Schedules>().remove(Update).unwrap();
+        schedule.run(app.world_mut());
+        app.world_mut().remove_resource::<Moon>();
+        assert!(app.world_mut().get_mut::<Machine<Lynx>>(lynx).unwrap().wake());
+        schedule.run(app.world_mut());
+        schedule.run(app.world_mut());
+        app.insert_resource(Moon(13));
+        assert!(catch_unwind(AssertUnwindSafe(|| schedule.run(app.world_mut()))).is_err());
+        app.insert_resource(Moon(0));
+        // One of Bevy's executors skips the systems in the next run that ran before the panic; the other does not.
+        schedule.run(app.world_mut());
+        schedule.run(app.world_mut());
+        assert!(app.world().get::<Lynx>(lynx).unwrap().seen.contains(&1));
+    }
+}
+
 #[test]
 fn an_exit_on_removal_that_is_skipped_without_the_parameter_is_logged_at_debug() {
     listen();
