@@ -45,19 +45,21 @@ impl<T: Owner> Indexes<T> {
 /// Updates the indexes for the machines of some entities.
 pub(crate) fn correct<T: Owner>(world: &mut DeferredWorld<'_>, entities: impl Iterator<Item = Entity>) {
     correct_by::<T>(world, entities, |meant, world, entity| {
-        world.get::<Machine<T>>(entity).map_or(0, |machine| meant.of(machine))
+        // After a panic, an entity of the log may be gone, and another one may have its number.
+        let entity = world.get_entity(entity).ok()?;
+        Some(entity.get::<Machine<T>>().map_or(0, |machine| meant.of(machine)))
     });
 }
 
 /// Removes an entity from the indexes.
 pub(crate) fn forget<T: Owner>(world: &mut DeferredWorld<'_>, entity: Entity) {
-    correct_by::<T>(world, [entity].into_iter(), |_, _, _| 0);
+    correct_by::<T>(world, [entity].into_iter(), |_, _, _| Some(0));
 }
 
 fn correct_by<T: Owner>(
     world: &mut DeferredWorld<'_>,
     entities: impl Iterator<Item = Entity>,
-    is_in: impl Fn(&StatesMeant, &DeferredWorld<'_>, Entity) -> StateBits,
+    is_in: impl Fn(&StatesMeant, &DeferredWorld<'_>, Entity) -> Option<StateBits>,
 ) {
     // No code that runs before it is put back looks for it.
     let Some(mut kept) = world.get_resource_mut::<Indexes<T>>().and_then(|mut indexes| indexes.0.take()) else {
@@ -65,8 +67,9 @@ fn correct_by<T: Owner>(
     };
     // `State::name` may panic.
     let panic = for_each_despite_panics(entities, |entity| {
-        let is_in = is_in(&kept.meant, world, entity);
-        kept.note(entity, is_in);
+        if let Some(is_in) = is_in(&kept.meant, world, entity) {
+            kept.note(entity, is_in);
+        }
     });
     for (index, changes) in &mut kept.indexes {
         if !changes.is_empty() {

@@ -252,6 +252,24 @@ fn after_a_panic_in_a_callback_the_next_pass_corrects_the_index() {
     assert!(app.world().get::<InState<Patrol>>(panics).is_some());
 }
 
+#[test]
+fn after_a_panic_the_index_knows_an_entity_that_has_got_the_number_of_one_that_is_gone() {
+    let mut app = app(indexing());
+    let gone = app.world_mut().spawn(soldier([Order::Panic])).id();
+    let mut schedule = app.world_mut().resource_mut::<Schedules>().remove(Update).unwrap();
+    assert!(catch_unwind(AssertUnwindSafe(|| schedule.run(app.world_mut()))).is_err());
+    // Bevy uses the number again at some time; here it does at once.
+    let next = app.world_mut().despawn_no_free(gone).unwrap();
+    let machine = Machine::<Soldier>::started(StateMachine::new(&Chase));
+    app.world_mut().spawn_at(next, (Soldier::default(), machine)).unwrap();
+    schedule.run(app.world_mut());
+    schedule.run(app.world_mut());
+    assert_eq!(listed(app.world(), next), "Chase");
+    app.world_mut().commands().entity(next).change_state::<Soldier>(&Idle);
+    app.world_mut().flush();
+    assert_eq!(listed(app.world(), next), "Idle");
+}
+
 /// Panics in `enter`.
 struct Trap;
 impl State<Soldier> for Trap {
