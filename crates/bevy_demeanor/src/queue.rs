@@ -42,8 +42,8 @@ pub(crate) struct Queue {
     is_carried_out: bool,
     /// Whether the commands of a machine's callbacks are being applied. Their consequences come after those of the machine.
     is_held: bool,
-    /// Alive while the commands of a pass are being applied.
-    held_by: Weak<()>,
+    /// Each is alive while the commands of a pass are being applied. One of these commands may run another pass.
+    held_by: Vec<Weak<()>>,
     /// Length of the chain of changes from a system of the game to the current entry. Each change is the reason for the next.
     chain: Option<u32>,
     /// The machines that have been reached since the queue was last empty.
@@ -176,7 +176,7 @@ fn note<T: Owner>(world: &mut World, entity: Entity) {
 pub(crate) fn carry_out(world: &mut World) {
     loop {
         let Some(mut queue) = world.get_resource_mut::<Queue>() else { return };
-        if queue.is_carried_out || queue.is_held || queue.held_by.strong_count() > 0 {
+        if queue.is_carried_out || queue.is_held || queue.held_by.iter().any(is_alive) {
             return;
         }
         let Some((chain, followed)) = queue.waiting.pop_front() else { return queue.rest() };
@@ -190,7 +190,13 @@ pub(crate) fn carry_out(world: &mut World) {
 /// Holds the queue as long as `held_by` lives: until the commands of a pass's callbacks have been applied, or dropped after a
 /// panic. The consequences of these commands come after those of the pass.
 pub(crate) fn hold(world: &mut World, held_by: Weak<()>) {
-    world.get_resource_or_init::<Queue>().held_by = held_by;
+    let held = &mut world.get_resource_or_init::<Queue>().into_inner().held_by;
+    held.retain(is_alive);
+    held.push(held_by);
+}
+
+fn is_alive(held_by: &Weak<()>) -> bool {
+    held_by.strong_count() > 0
 }
 
 /// Holds the queue until `f` has returned, and then carries out the consequences.

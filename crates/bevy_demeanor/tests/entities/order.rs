@@ -4,6 +4,7 @@ use bevy_app::App;
 use bevy_demeanor::{Entered, Exited, InState, Machine, MachineCommands, Machines, StateChanged, StateMachinePlugin};
 use bevy_ecs::lifecycle::HookContext;
 use bevy_ecs::prelude::*;
+use bevy_ecs::schedule::ScheduleLabel;
 use bevy_ecs::world::DeferredWorld;
 use demeanor::{Fsm, Owner, State};
 
@@ -736,4 +737,52 @@ fn a_hook_that_an_observer_sets_off_may_remove_the_machine() {
     app.update();
     assert_eq!(take(&mut app)[..3], ["-Idle A", "-Idle B", "+Patrol B"]);
     assert!(!app.world().entity(a).contains::<Machine<Soldier>>());
+}
+
+/// The schedule of the guests.
+#[derive(ScheduleLabel, Clone, Debug, PartialEq, Eq, Hash)]
+struct Turn;
+
+#[derive(Component, bevy_demeanor::Owner)]
+struct Host;
+struct Invite;
+struct Greet;
+
+impl State<Host> for Invite {
+    fn update(&self, _: &mut Host, fsm: &mut Fsm<'_, Host>, cx: &mut bevy_demeanor::Cx<'_, Host>) {
+        fsm.change_state(&Greet);
+        let host = cx.entity;
+        cx.commands.queue(|world: &mut World| world.run_schedule(Turn));
+        cx.commands.queue(move |world: &mut World| {
+            let line = if world.entity(host).contains::<InState<Greet>>() { "too early" } else { "in time" };
+            world.resource_mut::<Seen>().0.push(line.to_owned());
+        });
+    }
+}
+impl State<Host> for Greet {}
+
+#[derive(Component, bevy_demeanor::Owner)]
+struct Guest;
+struct Knock;
+struct Sit;
+
+impl State<Guest> for Knock {
+    fn update(&self, _: &mut Guest, fsm: &mut Fsm<'_, Guest>, _: &mut bevy_demeanor::Cx<'_, Guest>) {
+        fsm.change_state(&Sit);
+    }
+}
+impl State<Guest> for Sit {}
+
+#[test]
+fn a_pass_that_a_command_of_another_pass_runs_does_not_bring_forward_what_follows_the_commands() {
+    let mut app = App::new();
+    app.init_resource::<Seen>().init_schedule(Turn);
+    app.add_plugins(StateMachinePlugin::<Host>::new().with_marker::<Greet>());
+    app.add_plugins(StateMachinePlugin::<Guest>::new().in_schedule(Turn).with_marker::<Sit>());
+    let host = app.world_mut().spawn((Host, Machine::<Host>::new(&Invite))).id();
+    let guest = app.world_mut().spawn((Guest, Machine::<Guest>::new(&Knock))).id();
+    app.update();
+    assert_eq!(take(&mut app), ["in time"]);
+    assert!(app.world().entity(host).contains::<InState<Greet>>());
+    assert!(app.world().entity(guest).contains::<InState<Sit>>());
 }
