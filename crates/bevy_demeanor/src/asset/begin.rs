@@ -44,10 +44,13 @@ pub(super) fn begin<T: EntityOwner>(
     let loaded = loaded.bypass_change_detection();
     let new = mem::take(&mut waiting.new);
     waiting.entities.extend(new);
-    let (mut machines, mut adopted) = (Vec::new(), Vec::new());
+    let (mut machines, mut adopted, mut hidden) = (Vec::new(), Vec::new(), Vec::new());
     waiting.entities.retain(|&entity| {
-        // Entities that are gone do not wait.
-        let Ok((defined, has_machine, begun)) = entities.get(entity) else { return false };
+        let Ok((defined, has_machine, begun)) = entities.get(entity) else {
+            // A component of the game disables the entity.
+            hidden.push(entity);
+            return false;
+        };
         let id = defined.file().id();
         let Some(file) = assets.get(id) else { return true };
         let Some(definition) = loaded.make(id, file) else { return true };
@@ -61,6 +64,7 @@ pub(super) fn begin<T: EntityOwner>(
         }
         false
     });
+    waiting.new.extend(hidden);
     #[cfg(feature = "serialize")]
     if let Some(book) = book {
         loaded.enter_in(&book);

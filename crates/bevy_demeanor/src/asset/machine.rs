@@ -40,7 +40,7 @@ use crate::named_entity::NamedEntity;
 #[cfg_attr(feature = "serialize", derive(bevy_reflect::Reflect))]
 #[cfg_attr(feature = "serialize", reflect(opaque, Clone, Debug, where T: bevy_reflect::TypePath))]
 #[cfg_attr(feature = "serialize", type_path = "bevy_demeanor")]
-#[component(immutable, clone_behavior = clone::<Self>(), on_insert = begin_later::<T>)]
+#[component(immutable, clone_behavior = clone::<Self>(), on_insert = begin_later::<T>, on_remove = wait_no_longer::<T>)]
 pub struct DefinedMachine<T: Owner> {
     file: Handle<DefinitionFile>,
     /// The file's path from a scene, until the component is on an entity.
@@ -140,6 +140,11 @@ impl<T: Owner> Waiting<T> {
     pub(super) fn push(&mut self, entity: Entity) {
         self.new.insert(entity);
     }
+
+    fn remove(&mut self, entity: Entity) {
+        self.new.swap_remove(&entity);
+        self.entities.swap_remove(&entity);
+    }
 }
 
 fn begin_later<T: Owner>(mut world: DeferredWorld<'_>, context: HookContext) {
@@ -166,6 +171,12 @@ fn begin_later<T: Owner>(mut world: DeferredWorld<'_>, context: HookContext) {
             "{entity} has a DefinedMachine<{owner}>, but there is no vocabulary for it yet: \
              StateMachinePlugin::<{owner}>::with_definitions(..) has not been added"
         );
+    }
+}
+
+fn wait_no_longer<T: Owner>(mut world: DeferredWorld<'_>, context: HookContext) {
+    if let Some(mut waiting) = world.get_resource_mut::<Waiting<T>>() {
+        waiting.remove(context.entity);
     }
 }
 

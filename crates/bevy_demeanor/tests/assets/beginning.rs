@@ -183,6 +183,32 @@ fn a_machine_that_is_there_already_is_kept() {
     assert_eq!(stage.take_trace(other), ["walk update"]);
 }
 
+/// Disables an entity, as Bevy's `Disabled` does.
+#[derive(Component, Default)]
+struct Frozen;
+
+#[test]
+fn a_guard_who_is_disabled_by_a_component_of_the_game_begins_when_it_is_enabled() {
+    let mut stage = Stage::empty();
+    stage.app.world_mut().register_disabling_component::<Frozen>();
+    stage.app.add_state_machine_with(StateMachinePlugin::new().with_definitions(vocabulary()));
+    stage.save("frozen.fsm.toml", PATROL);
+    let file = stage.load("frozen.fsm.toml");
+    stage.until_loaded(&file);
+    let [guard, without] = [(); 2].map(|()| stage.guard(&file));
+    for guard in [guard, without] {
+        stage.app.world_mut().entity_mut(guard).insert(Frozen);
+    }
+    stage.ticks(3);
+    stage.app.world_mut().entity_mut(without).remove::<DefinedMachine<Guard>>();
+    for guard in [guard, without] {
+        stage.app.world_mut().entity_mut(guard).remove::<Frozen>();
+    }
+    stage.ticks(1);
+    assert_eq!(stage.state(guard), "stand");
+    assert!(!stage.app.world().entity(without).contains::<Machine<Guard>>());
+}
+
 #[test]
 fn a_game_can_put_a_file_together_itself() {
     let mut stage = Stage::new();
