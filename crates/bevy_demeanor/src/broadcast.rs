@@ -4,7 +4,6 @@ use core::fmt;
 
 use bevy_ecs::entity::Entity;
 use bevy_ecs::error::Result;
-use bevy_ecs::query::With;
 use bevy_ecs::system::Command;
 use bevy_ecs::world::World;
 
@@ -12,10 +11,11 @@ use crate::machine::Machine;
 use crate::owner::EntityOwner;
 use crate::reach::reach_each;
 use crate::sets::Machines;
+use crate::tables::InOrder;
 
 impl<T: EntityOwner<Message: Send>> Machines<T> {
-    /// Returns a command that offers a message to all machines of `T`, in the order in which the pass updates them. It leaves
-    /// out disabled entities.
+    /// Returns a command that offers a message to all machines of `T`, in the order of Bevy's tables. A pass over owners without a
+    /// body updates them in this order, too. The command leaves out disabled entities.
     ///
     /// The consequences of its changes, such as markers and events, follow after the last machine.
     ///
@@ -55,8 +55,8 @@ impl<T: EntityOwner<Message: Send>> Machines<T> {
     /// ```
     pub fn broadcast(message: T::Message) -> impl Command {
         move |world: &mut World| {
-            let entities: Vec<Entity> =
-                world.query_filtered::<Entity, (With<T>, With<Machine<T>>)>().iter(world).collect();
+            let mut machines = world.query::<InOrder<(Entity, &T, &Machine<T>)>>();
+            let entities: Vec<Entity> = machines.iter(world).filter_map(|(row,)| Some(row?.0)).collect();
             send_to_each::<T>(world, &entities, "broadcast", &message)
         }
     }

@@ -4,7 +4,7 @@ use bevy_ecs::change_detection::{ContiguousComponentTicksMut, ContiguousMut, Tic
 use bevy_ecs::component::Component;
 use bevy_ecs::entity::{Entities, Entity, EntityAllocator};
 use bevy_ecs::error::Result;
-use bevy_ecs::query::{QueryItem, With};
+use bevy_ecs::query::{AnyOf, QueryItem, With};
 use bevy_ecs::system::{Local, Query};
 
 use crate::context::EntityContext;
@@ -16,7 +16,12 @@ use crate::threads::{Job, Pace, run_on_all};
 use crate::update::{Begun, CHUNK, Look, Outcome, Surroundings, Waited, is_changed_by_update, look, update};
 use crate::waiting::NextLook;
 
-type Machines<T> = (Entity, &'static mut T, &'static mut Machine<T>, &'static mut NextLook<T>);
+/// Query data whose entities come in the order of Bevy's tables. Otherwise, Bevy finds new tables by one of the required components,
+/// in the order of a hash table. The parts of an `AnyOf` are not required. This costs a pass over tables nothing; a pass over
+/// rows would execute half as many instructions again for each entity.
+pub(crate) type InOrder<D> = AnyOf<(D,)>;
+
+type Machines<T> = InOrder<(Entity, &'static mut T, &'static mut Machine<T>, &'static mut NextLook<T>)>;
 
 /// Updates the machines of all entities that have something to do, one after the other.
 pub(crate) fn update_tables<T: EntityOwner>(
@@ -97,7 +102,7 @@ fn bodies<'a, T: EntityOwner>(
 }
 
 fn tables<'a, T: EntityOwner>(machines: Query<'a, 'a, Machines<T>>) -> impl Iterator<Item = Contiguous<'a, T>> {
-    machines.contiguous_iter_inner().expect("owners of this pass lie in tables")
+    machines.contiguous_iter_inner().expect("owners of this pass lie in tables").filter_map(|(table,)| table)
 }
 
 /// The columns of one of Bevy's tables.

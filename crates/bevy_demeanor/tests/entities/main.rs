@@ -37,6 +37,7 @@ mod scenes;
 mod sleepers;
 mod soldier;
 mod start;
+mod tables;
 mod templates;
 mod threads;
 #[cfg(feature = "serialize")]
