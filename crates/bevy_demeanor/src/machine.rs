@@ -25,8 +25,8 @@ use crate::waiting::{NextLook, visit_next};
 /// [`MachineCommands`](crate::MachineCommands). A machine can be inserted, replaced and removed at any time; this calls no
 /// callback. If its current state has not been entered yet, the next pass over its entity starts it before the first update.
 ///
-/// `Changed<Machine<T>>` matches the entities whose machine has changed state or was stopped, and entities with a new machine. For
-/// `Changed<T>`, see [`OwnerChanges`](crate::OwnerChanges).
+/// `Changed<Machine<T>>` matches the entities whose machine has changed state or was stopped, and entities with a new machine. After
+/// a panic in a callback, it matches the machine in any case. For `Changed<T>`, see [`OwnerChanges`](crate::OwnerChanges).
 /// A clone of the entity is in the same state; no callback runs. With the plugin's `with_mapped`, the entities in its owned
 /// states are mapped as Bevy maps the components of the clone.
 ///

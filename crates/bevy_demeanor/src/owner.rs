@@ -185,7 +185,7 @@ pub enum OwnerChanges {
     /// When one of its callbacks could have written to it: in each pass that updates its machine. This is every pass, unless
     /// the machine is asleep or in a passive state.
     WhenUpdated,
-    /// When a callback calls [`EntityContext::mark_owner_changed`](crate::EntityContext::mark_owner_changed).
+    /// When a callback calls [`EntityContext::mark_owner_changed`](crate::EntityContext::mark_owner_changed), or panics.
     WhenTold,
 }
 

@@ -19,6 +19,7 @@ use log::debug;
 use crate::clock::LastTime;
 use crate::clock::{ClockOf, read_clock};
 use crate::context::{EntityContext, lend};
+use crate::despite_panics::OnPanic;
 use crate::follow::{Followers, Log};
 use crate::indexing;
 use crate::label;
@@ -129,9 +130,15 @@ pub(crate) fn reach_each<T: EntityOwner>(
                     // A callback may panic.
                     next_look.forget();
                     let was_started = machine.is_started();
-                    let (value, changing) = (owner.bypass_change_detection(), machine.bypass_change_detection());
+                    let mut unfinished = OnPanic::new((&mut owner, &mut machine), |(owner, machine)| {
+                        owner.set_changed();
+                        machine.set_changed();
+                    });
+                    let (value, changing) = &mut unfinished.value;
+                    let (value, changing) = (value.bypass_change_detection(), changing.bypass_change_detection());
                     let Reached { has_changed, has_read_clock } =
                         lend(&mut cx, |cx| reach_machine(changing, steps, value, cx, act));
+                    unfinished.disarm();
                     if has_changed {
                         machine.set_changed();
                     }

@@ -10,6 +10,7 @@ use bevy_ecs::query::QueryItem;
 use bevy_ecs::system::{Local, Query};
 
 use crate::context::EntityContext;
+use crate::despite_panics::OnPanic;
 use crate::label;
 use crate::machine::Machine;
 use crate::owner::{EntityOwner, ParallelOwner};
@@ -108,8 +109,15 @@ fn update_each<'a, T: EntityOwner>(mut rows: impl Iterator<Item = Row<'a, T>>, b
                 // Before the callbacks, because one of them may panic after it has written.
                 owner.set_changed();
             }
-            let (value, changing) = (owner.bypass_change_detection(), machine.bypass_change_detection());
-            if update(look, value, changing, next_look_at, &mut cx, log.as_deref_mut()) {
+            let mut unfinished = OnPanic::new((&mut owner, &mut machine), |(owner, machine)| {
+                owner.set_changed();
+                machine.set_changed();
+            });
+            let (value, changing) = &mut unfinished.value;
+            let (value, changing) = (value.bypass_change_detection(), changing.bypass_change_detection());
+            let has_changed = update(look, value, changing, next_look_at, &mut cx, log.as_deref_mut());
+            unfinished.disarm();
+            if has_changed {
                 machine.set_changed();
             }
             if !is_changed_by_update::<T>() && cx.take_owner_changed() {

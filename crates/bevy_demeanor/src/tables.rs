@@ -8,6 +8,7 @@ use bevy_ecs::query::{AnyOf, QueryItem, With};
 use bevy_ecs::system::{Local, Query};
 
 use crate::context::EntityContext;
+use crate::despite_panics::OnPanic;
 use crate::follow::Log;
 use crate::label;
 use crate::machine::Machine;
@@ -220,7 +221,14 @@ impl<'w, T: EntityOwner> Rows<'w, T> {
                 // Before the callbacks, because one of them may panic after it has written.
                 *owner_changed = self.now;
             }
-            if update(look, owner, machine, next_look, cx, log.as_deref_mut()) {
+            let unfinished = OnPanic::new([&mut *owner_changed, &mut *machine_changed], |ticks| {
+                for changed in ticks {
+                    **changed = self.now;
+                }
+            });
+            let has_changed = update(look, owner, machine, next_look, cx, log.as_deref_mut());
+            unfinished.disarm();
+            if has_changed {
                 *machine_changed = self.now;
             }
             if !is_changed_by_update::<T>() && cx.take_owner_changed() {

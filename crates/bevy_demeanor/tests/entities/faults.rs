@@ -7,7 +7,7 @@ use bevy_app::Update;
 use bevy_demeanor::{InState, Machine, MachineCommands, StateChanged, StateMachinePlugin};
 use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
-use demeanor::{Fsm, Owner, State};
+use demeanor::{Fsm, Owner, State, StateMachine};
 
 use crate::soldier::{Chase, Idle, Order, Patrol, Saluted, Soldier, StateName, app, soldier, take_trace};
 
@@ -186,6 +186,57 @@ fn a_change_that_a_panic_has_cut_off_is_told_of_by_the_next_pass_with_its_own_en
                 format!("{after}: (no state) -> Idle (start)")
             ]
         );
+    }
+}
+
+struct Armed;
+struct Blown;
+
+macro_rules! mines {
+    ($($mine:ident: $body:ty;)*) => {$(
+        #[derive(Component, bevy_demeanor::Owner)]
+        #[owner(changes = WhenTold, body = $body)]
+        struct $mine;
+
+        impl State<$mine> for Armed {
+            fn update(&self, _: &mut $mine, fsm: &mut Fsm<'_, $mine>, _: &mut bevy_demeanor::Cx<'_, $mine>) {
+                fsm.change_state(&Blown);
+            }
+        }
+
+        impl State<$mine> for Blown {
+            fn enter(&self, _: &mut $mine, _: &mut Fsm<'_, $mine>, cx: &mut bevy_demeanor::Cx<'_, $mine>) {
+                cx.mark_owner_changed();
+                panic!("a mine explodes")
+            }
+        }
+
+        for (is_parallel, is_by_command) in [(false, false), (true, false), (false, true)] {
+            let mut app = bevy_app::App::new();
+            let plugin = StateMachinePlugin::<$mine>::new();
+            app.add_plugins(if is_parallel { plugin.in_parallel() } else { plugin });
+            let machine = Machine::<$mine>::started(StateMachine::new(&Armed));
+            let mine = app.world_mut().spawn(($mine, machine)).id();
+            app.world_mut().clear_trackers();
+            if is_by_command {
+                app.world_mut().commands().entity(mine).change_state::<$mine>(&Blown);
+                assert!(catch_unwind(AssertUnwindSafe(|| app.world_mut().flush())).is_err());
+            } else {
+                assert!(catch_unwind(AssertUnwindSafe(|| app.world_mut().run_schedule(Update))).is_err());
+            }
+            let mine = app.world().entity(mine);
+            assert!(mine.get::<Machine<$mine>>().unwrap().is_in_state(&Blown));
+            assert!(mine.get_ref::<Machine<$mine>>().unwrap().is_changed());
+            assert!(mine.get_ref::<$mine>().unwrap().is_changed());
+        }
+    )*};
+}
+
+#[test]
+fn after_a_panic_in_a_callback_the_machine_and_its_owner_count_as_changed() {
+    mines! {
+        Buried: ();
+        Floating: Option<&'static Name>;
     }
 }
 
