@@ -137,8 +137,8 @@ pub trait EntityOwner: for<'a> Owner<Context<'a>: CallbackContext<Self>> + Compo
 
 /// When an owner counts as changed, for Bevy's change detection.
 ///
-/// Commands of [`MachineCommands`](crate::MachineCommands) and systems are different: they write to the component as any system
-/// does.
+/// This is about callbacks, and the function that is given to [`with_machine`](crate::MachineCommands::with_machine). A system of
+/// the game marks the component by writing to it, as any other component.
 ///
 /// # Examples
 ///
@@ -182,8 +182,8 @@ pub trait EntityOwner: for<'a> Owner<Context<'a>: CallbackContext<Self>> + Compo
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OwnerChanges {
-    /// When one of its callbacks could have written to it: in each pass that updates its machine. This is every pass, unless
-    /// the machine is asleep or in a passive state.
+    /// When one of its callbacks could have written to it: in each pass that updates its machine, and by each command. This is
+    /// every pass, unless the machine is asleep or in a passive state.
     WhenUpdated,
     /// When a callback calls [`EntityContext::mark_owner_changed`](crate::EntityContext::mark_owner_changed), or panics.
     WhenTold,

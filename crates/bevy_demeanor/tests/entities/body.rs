@@ -313,6 +313,23 @@ fn an_owner_counts_as_changed_in_each_pass_that_updates_it_or_when_it_is_told() 
 }
 
 #[test]
+fn a_command_marks_an_owner_that_is_told_only_if_it_is_told() {
+    let mut app = app(StateMachinePlugin::<Quiet>::new());
+    let quiet = app.world_mut().spawn((Quiet(0), Machine::<Quiet>::new(&Mostly))).id();
+    app.update();
+    for is_told in [false, true] {
+        app.world_mut().clear_trackers();
+        app.world_mut().commands().entity(quiet).with_machine::<Quiet>(move |_, _, cx| {
+            if is_told {
+                cx.mark_owner_changed();
+            }
+        });
+        app.world_mut().flush();
+        assert_eq!(app.world().entity(quiet).get_ref::<Quiet>().unwrap().is_changed(), is_told);
+    }
+}
+
+#[test]
 fn a_message_by_command_marks_the_owner_it_is_for_alone() {
     let mut app = app(StateMachinePlugin::<Quiet>::new());
     let [told, other] = [(); 2].map(|()| app.world_mut().spawn((Quiet(2), Machine::<Quiet>::new(&Mostly))).id());
