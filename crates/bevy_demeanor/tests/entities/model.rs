@@ -13,6 +13,7 @@ use bevy_demeanor::{
     CurrentState, Entered, EntityOwner, Exited, InSparseSet, InState, InTable, Machine, MachineCommands, MachineSet,
     StateChanged, StateIndex, StateMachinePlugin,
 };
+use bevy_ecs::entity::Entities;
 use bevy_ecs::event::EventPattern;
 use bevy_ecs::prelude::*;
 use bevy_reflect::Reflect;
@@ -305,8 +306,12 @@ fn plugin_app(is_parallel: bool, seed: u64) -> App {
     app.add_plugins(if is_parallel { plugin.in_parallel() } else { plugin });
     app.add_systems(
         Update,
-        (|machines: Query<(&Label, &Actor, &Machine<Actor>)>, mut order: ResMut<PassOrder>| {
-            order.0 = machines.iter().map(|(label, ..)| label.0).collect();
+        (|machines: Query<(Entity, &Label, &Actor, &Machine<Actor>)>,
+          entities: &Entities,
+          mut order: ResMut<PassOrder>| {
+            let mut machines: Vec<_> = machines.iter().collect();
+            machines.sort_by_key(|(entity, ..)| entities.get_spawned(*entity).unwrap().table_id.as_usize());
+            order.0 = machines.iter().map(|(_, label, ..)| label.0).collect();
         })
         .in_set(MachineSet::Enter),
     );
