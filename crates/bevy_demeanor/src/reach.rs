@@ -28,7 +28,7 @@ use crate::missing::BodyParts;
 use crate::named_entity::NamedEntity;
 use crate::owner::EntityOwner;
 use crate::queue::{self, Reaching};
-use crate::update::is_changed_by_update;
+use crate::update::{is_changed_by_update, mark_both};
 use crate::waiting::NextLook;
 
 /// Sets the times of a loaded machine before a command reaches it.
@@ -130,10 +130,7 @@ pub(crate) fn reach_each<T: EntityOwner>(
                     // A callback may panic.
                     next_look.forget();
                     let was_started = machine.is_started();
-                    let mut unfinished = OnPanic::new((&mut owner, &mut machine), |(owner, machine)| {
-                        owner.set_changed();
-                        machine.set_changed();
-                    });
+                    let mut unfinished = OnPanic::new((&mut owner, &mut machine), mark_both);
                     let (value, changing) = &mut unfinished.value;
                     let (value, changing) = (value.bypass_change_detection(), changing.bypass_change_detection());
                     let Reached { has_changed, has_read_clock } =

@@ -15,7 +15,7 @@ use crate::label;
 use crate::machine::Machine;
 use crate::owner::{EntityOwner, ParallelOwner};
 use crate::threads::{Pace, run_on_all};
-use crate::update::{Begun, CHUNK, Look, Outcome, Surroundings, Waited, is_changed_by_update, look, update};
+use crate::update::{Begun, CHUNK, Look, Outcome, Surroundings, Waited, is_changed_by_update, look, mark_both, update};
 use crate::waiting::NextLook;
 
 type Machines<T> =
@@ -109,10 +109,7 @@ fn update_each<'a, T: EntityOwner>(mut rows: impl Iterator<Item = Row<'a, T>>, b
                 // Before the callbacks, because one of them may panic after it has written.
                 owner.set_changed();
             }
-            let mut unfinished = OnPanic::new((&mut owner, &mut machine), |(owner, machine)| {
-                owner.set_changed();
-                machine.set_changed();
-            });
+            let mut unfinished = OnPanic::new((&mut owner, &mut machine), mark_both);
             let (value, changing) = &mut unfinished.value;
             let (value, changing) = (value.bypass_change_detection(), changing.bypass_change_detection());
             let has_changed = update(look, value, changing, next_look_at, &mut cx, log.as_deref_mut());

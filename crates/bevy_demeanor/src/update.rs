@@ -7,6 +7,7 @@ use core::any::type_name;
 use core::mem;
 use std::sync::Arc;
 
+use bevy_ecs::change_detection::{DetectChangesMut, Mut};
 use bevy_ecs::entity::{Entities, EntityAllocator};
 use bevy_ecs::system::{Commands, Local, ParamSet, Res, SystemParam, SystemParamItem, SystemParamValidationError};
 use bevy_ecs::world::{CommandQueue, World};
@@ -297,6 +298,12 @@ pub(crate) fn update<T: EntityOwner>(
 /// Returns whether an owner counts as changed as soon as a callback could write to it.
 pub(crate) const fn is_changed_by_update<T: EntityOwner>() -> bool {
     matches!(T::CHANGES, OwnerChanges::WhenUpdated)
+}
+
+/// Counts an owner and its machine as changed.
+pub(crate) fn mark_both<T: EntityOwner>((owner, machine): &mut (&mut Mut<'_, T>, &mut Mut<'_, Machine<T>>)) {
+    owner.set_changed();
+    machine.set_changed();
 }
 
 /// Updates a machine that has something to do in every tick. Returns whether it has changed state.
