@@ -129,6 +129,22 @@ fn what_is_done_to_a_machine_that_waits_counts_in_the_next_tick() {
     }
 }
 
+/// Checks that a machine and an owner of a batch fall asleep in the same of 60 ticks. Returns for how many ticks the machine slept.
+fn slept_alike(definition: &Definition<Guard>, tick: f64) -> usize {
+    let (mut guard, mut machine, mut batch) = (Guard::default(), definition.machine(), Batch::new());
+    machine.start(&mut guard, &mut 0.0);
+    batch.spawn(Guard::default(), definition.initial(), &mut 0.0);
+    let mut slept = 0;
+    for nth in 0..60 {
+        let now = f64::from(nth) * tick;
+        machine.update(&mut guard, &mut { now });
+        batch.update(&mut { now });
+        assert_eq!(machine.is_asleep(), batch.awake() == 0, "at {now}");
+        slept += usize::from(machine.is_asleep());
+    }
+    slept
+}
+
 /// A machine leaves out ticks that have nothing to do. The tick that puts its owner to sleep is none of them.
 #[test]
 fn a_machine_falls_asleep_in_the_same_tick_as_an_owner_of_a_batch() {
@@ -137,18 +153,7 @@ fn a_machine_falls_asleep_in_the_same_tick_as_an_owner_of_a_batch() {
         "states.a = { regions = ['b'], exits = [{ to = 'a', on = 'noise' }] }
          states.b = { parent = 'a', exits = [{ to = 'a', after = 3 }] }",
     ] {
-        let definition = definition(&format!("initial = 'a'\n{file}\n"));
-        let (mut guard, mut machine, mut batch) = (Guard::default(), definition.machine(), Batch::new());
-        machine.start(&mut guard, &mut 0.0);
-        batch.spawn(Guard::default(), definition.initial(), &mut 0.0);
-        let mut slept = 0;
-        for tick in 0..60 {
-            let now = f64::from(tick) / 10.0;
-            machine.update(&mut guard, &mut { now });
-            batch.update(&mut { now });
-            assert_eq!(machine.is_asleep(), batch.awake() == 0, "at {now}: {file}");
-            slept += usize::from(machine.is_asleep());
-        }
+        let slept = slept_alike(&definition(&format!("initial = 'a'\n{file}\n")), 0.1);
         assert!(slept > 30, "{slept}: {file}");
     }
 }
@@ -173,18 +178,7 @@ fn an_owner_whose_parent_has_a_turn_falls_asleep_in_the_same_tick_on_a_machine_a
         states.c.exits = [{ to = 'a', after = 0.5, cooldown = 5 }]
         states.a = { every = 0.5, initial = 'b', exits = [{ to = 'c', when = 'hungry' }] }
         states.b = { parent = 'a', every = 1, behavior = 'cancels' }";
-    let definition = parsed(file, &vocabulary);
-    let (mut guard, mut machine, mut batch) = (Guard::default(), definition.machine(), Batch::new());
-    machine.start(&mut guard, &mut 0.0);
-    batch.spawn(Guard::default(), definition.initial(), &mut 0.0);
-    let mut slept = 0;
-    for tick in 0..30 {
-        let now = f64::from(tick) / 4.0;
-        machine.update(&mut guard, &mut { now });
-        batch.update(&mut { now });
-        assert_eq!(machine.is_asleep(), batch.awake() == 0, "at {now}");
-        slept += usize::from(machine.is_asleep());
-    }
+    let slept = slept_alike(&parsed(file, &vocabulary), 0.25);
     assert!(slept > 20, "{slept}");
 }
 
