@@ -167,6 +167,8 @@ fn a_machine_that_is_saved_while_the_pass_does_not_visit_it_has_the_time_of_its_
         go_on(&mut going_on, cook);
         let mut loading = app_with_pause(10);
         let loaded = load(&mut loading, &scene, Sequence::Forward).unwrap()[0];
+        // If the app has registered `Disabled`, it is saved, too.
+        go_on(&mut loading, loaded);
         assert_eq!(frames_until_it_tastes(&mut going_on, cook), 4);
         assert_eq!(frames_until_it_tastes(&mut loading, loaded), 4, "{is_disabled}");
     }
