@@ -138,7 +138,7 @@ impl<T: Owner> Batch<T> {
     /// ```
     pub fn update_one(&mut self, key: Key, cx: &mut T::Context<'_>) -> bool {
         let Some(place) = self.store.places.get(key).map(SharedPlace::get) else { return false };
-        self.store.wake_outdated(place.bucket..place.bucket + 1);
+        self.store.wake_outdated(place.bucket);
         if self.store.has_turn(key, now::<T>(cx)) {
             self.store.with_single(key, |owner, single| single.tick(owner, cx));
         }

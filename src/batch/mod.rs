@@ -489,7 +489,7 @@ impl<T: Owner> Batch<T> {
     /// }
     /// ```
     pub fn update_in_key_order(&mut self, cx: &mut T::Context<'_>) {
-        self.store.wake_outdated(self.store.numbers());
+        self.store.wake_all_outdated();
         let now = now::<T>(cx);
         let keys: Vec<_> = self.keys().filter(|key| self.store.has_turn(*key, now)).collect();
         self.store.with_each(&keys, |owner, single| single.tick(owner, cx));
@@ -505,7 +505,7 @@ impl<T: Owner> Batch<T> {
     }
 
     fn update_those(&mut self, part: PassPart, cx: &mut T::Context<'_>) {
-        self.store.wake_outdated(self.store.numbers());
+        self.store.wake_all_outdated();
         if !self.store.timers.is_empty() {
             self.carry_out_due(part, cx);
         }

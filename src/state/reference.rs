@@ -270,10 +270,12 @@ impl<T: Owner> StateRef<T> {
         Self(Repr::Held(Some(Arc::new(Held::Shared(state, Some(delegate))))))
     }
 
+    #[inline]
     fn delegate(&self, callback: Callback) -> Option<Self> {
         self.as_delegate()?.delegate(callback)
     }
 
+    #[inline]
     pub(crate) fn guard_each(
         &self,
         guard: Guard,
@@ -287,6 +289,7 @@ impl<T: Owner> StateRef<T> {
         delegate.as_ref().unwrap_or(self).state().guard_each(guard, owners, movers, fsm, cx, refuse);
     }
 
+    #[inline]
     pub(crate) fn exit_each(
         &self,
         owners: &mut [T],
@@ -297,6 +300,7 @@ impl<T: Owner> StateRef<T> {
         self.delegate(Callback::Exit).as_ref().unwrap_or(self).state().exit_each(owners, movers, fsm, cx);
     }
 
+    #[inline]
     pub(crate) fn enter_each(
         &self,
         owners: &mut [T],

@@ -44,10 +44,11 @@ struct Grouping {
     places: Vec<usize>,
 }
 
-/// Movers with the same target. A group begins where the group before ends, and goes up to `end`.
+/// Movers with the same target: those from `start` up to `end`.
 #[derive(Clone, Copy)]
 struct MoverGroup {
     target: u32,
+    start: usize,
     end: usize,
     /// How many active states, counted from the outermost, these movers do not leave.
     kept: usize,
@@ -101,12 +102,13 @@ impl Grouping {
         let Self { movers, groups, most_kept, .. } = self;
         groups.clear();
         *most_kept = 0;
-        let mut end = 0;
-        while let Some(target) = movers.get(end).map(|mover| mover.target()) {
-            end += movers[end..].partition_point(|mover| mover.target() == target);
+        let mut start = 0;
+        while let Some(target) = movers.get(start).map(|mover| mover.target()) {
+            let end = start + movers[start..].partition_point(|mover| mover.target() == target);
             let kept = states.kept(bucket, target);
-            groups.push(MoverGroup { target, end, kept });
+            groups.push(MoverGroup { target, start, end, kept });
             *most_kept = kept.max(*most_kept);
+            start = end;
         }
     }
 
@@ -132,6 +134,18 @@ pub(crate) struct Workspace {
     times: Vec<f64>,
 }
 
+impl Workspace {
+    /// Removes the dropped movers from all lists, in one pass over each list.
+    #[cold]
+    fn leave_out_dropped<T: Owner>(&mut self, movers: &mut Vec<Mover>, rows: &Rows<'_, T>) {
+        let Self { grouping, dropped, .. } = self;
+        dropped.remove_from(movers);
+        dropped.remove_from(&mut grouping.movers);
+        grouping.divide(rows.bucket, rows.states());
+        dropped.clear();
+    }
+}
+
 /// The changes of a chunk's movers. The movers are sorted by slot.
 pub(crate) struct ManyChanges<'p, 'a, 'x, T: Owner> {
     pub(crate) callees: Callees<'p, 'a, T>,
@@ -154,18 +168,16 @@ pub(crate) struct Callees<'p, 'a, T: Owner> {
     pub(crate) panic: &'p mut FirstPanic,
 }
 
-/// Calls the state for the owners of some movers.
-type CallMovers<'c, T> = &'c mut dyn FnMut(&mut [T], &[Mover], &mut FsmSlice<'_, T>);
-
 impl<T: Owner> Callees<'_, '_, T> {
     /// Calls `act` with all movers. If a mover's callback panics, drops the requests of this mover, adds its slot to `dropped`,
     /// and calls `act` again with the movers after it.
+    #[inline]
     fn go_through(
         &mut self,
         movers: &[Mover],
         (phase, scope): (Phase<'_, T>, Scope),
         dropped: &mut Slots,
-        act: CallMovers<'_, T>,
+        mut act: impl FnMut(&mut [T], &[Mover], &mut FsmSlice<'_, T>),
     ) {
         let mut at = 0;
         self.ledger.asked.waits.open();
@@ -247,7 +259,7 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
     /// Iterates over the states that movers leave, innermost first: the depth, the state, and whether all movers leave it.
     fn left(&self) -> impl Iterator<Item = (usize, &'a StateRef<T>, bool)> + use<'a, T> {
         let (known, most_kept) = (self.callees.rows.known(), self.workspace.grouping.most_kept);
-        (0..=known.ancestors.len()).rev().map(move |depth| (depth, known.at(depth), depth >= most_kept))
+        known.depths(0).rev().map(move |depth| (depth, known.at(depth), depth >= most_kept))
     }
 
     fn ask_can_exit(&mut self) {
@@ -262,25 +274,25 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
                 to_ask = select(movers, some, |mover| is_asked(mover) && leaves(mover));
             }
             let at = (Phase::CanExit(to_ask), Scope::state(depth));
-            callees.go_through(to_ask, at, dropped, &mut |owners, rest, fsm| {
+            callees.go_through(to_ask, at, dropped, |owners, rest, fsm| {
                 state.guard_each(Guard::CanExit, owners, rest, fsm, cx, &mut |slot| refused.push(slot));
             });
-            self.refuse_movers(None, Refusal::Exit(state));
+            if !refused.is_empty() {
+                self.refuse_movers(None, Refusal::Exit(state));
+            }
         }
     }
 
     /// Returns the range of the `nth` group's movers, how many active states they do not leave, and their target.
     fn group(&self, nth: usize) -> (Range<usize>, usize, &'a KnownState<T>) {
-        let groups = &self.workspace.grouping.groups;
-        let start = nth.checked_sub(1).map_or(0, |before| groups[before].end);
-        let MoverGroup { target, end, kept } = groups[nth];
+        let MoverGroup { target, start, end, kept } = self.workspace.grouping.groups[nth];
         (start..end, kept, self.states().get(target))
     }
 
     fn ask_can_enter(&mut self) {
         for nth in 0..self.workspace.grouping.groups.len() {
             let (range, kept, known) = self.group(nth);
-            for depth in kept..=known.ancestors.len() {
+            for depth in known.depths(kept) {
                 let state = known.at(depth);
                 let Self { callees, workspace, cx, .. } = self;
                 let Workspace { grouping, some, refused, dropped, .. } = &mut **workspace;
@@ -289,10 +301,12 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
                     to_ask = select(to_ask, some, |mover| !dropped.contains(mover.slot()));
                 }
                 let at = (Phase::CanEnter(known.state()), Scope::state(depth));
-                callees.go_through(to_ask, at, dropped, &mut |owners, rest, fsm| {
+                callees.go_through(to_ask, at, dropped, |owners, rest, fsm| {
                     state.guard_each(Guard::CanEnter, owners, rest, fsm, cx, &mut |slot| refused.push(slot));
                 });
-                self.refuse_movers(Some(range.clone()), Refusal::Enter(state));
+                if !refused.is_empty() {
+                    self.refuse_movers(Some(range.clone()), Refusal::Enter(state));
+                }
             }
         }
     }
@@ -303,9 +317,6 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
         let (from, states) = (self.from(), self.states());
         let Self { callees: Callees { owners, rows, ledger, panic, .. }, movers, workspace, cx, .. } = self;
         let Workspace { grouping, refused, dropped, .. } = &mut **workspace;
-        if refused.is_empty() {
-            return;
-        }
         let movers = group.map_or(&movers[..], |group| &grouping.movers[group]);
         let now = panic.catch(|| now::<T>(cx)).unwrap_or(0.0);
         let outcome = Outcome::Refused(refusal);
@@ -327,14 +338,10 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
         refused.clear();
     }
 
-    /// Removes the dropped movers from all lists, in one pass over each list.
+    #[inline]
     fn leave_out_dropped(&mut self) {
-        let Workspace { grouping, dropped, .. } = &mut *self.workspace;
-        if !dropped.is_empty() {
-            dropped.remove_from(self.movers);
-            dropped.remove_from(&mut grouping.movers);
-            grouping.divide(self.callees.rows.bucket, self.callees.rows.states());
-            dropped.clear();
+        if !self.workspace.dropped.is_empty() {
+            self.workspace.leave_out_dropped(self.movers, self.callees.rows);
         }
     }
 
@@ -445,7 +452,7 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
             }
         }
         let at = (Phase::Enter(&entering), Scope::state(depth));
-        callees.go_through(entered, at, dropped, &mut |owners, rest, fsm| {
+        callees.go_through(entered, at, dropped, |owners, rest, fsm| {
             entering.state().enter_each(owners, rest, fsm, cx);
         });
         if !entering.is_innermost() && !dropped.is_empty() {
@@ -479,7 +486,7 @@ impl<T: Owner> Steps for ManyChanges<'_, '_, '_, T> {
                 leaving = select(leaving, some, |mover| grouping.leaves(mover, depth));
             }
             let at = (Phase::Exit(leaving), Scope::state(depth));
-            callees.go_through(leaving, at, dropped, &mut |owners, rest, fsm| state.exit_each(owners, rest, fsm, cx));
+            callees.go_through(leaving, at, dropped, |owners, rest, fsm| state.exit_each(owners, rest, fsm, cx));
             let Callees { owners, rows, ledger, panic, .. } = callees;
             for (slot, request) in mem::take(&mut ledger.asked.misused) {
                 // The requests of an owner whose `exit` has panicked are dropped.
@@ -519,7 +526,7 @@ impl<T: Owner> Steps for ManyChanges<'_, '_, '_, T> {
     fn enter(&mut self) -> bool {
         for nth in 0..self.workspace.grouping.groups.len() {
             let (range, kept, known) = self.group(nth);
-            for depth in kept..=known.ancestors.len() {
+            for depth in known.depths(kept) {
                 self.enter_one(known, (kept, depth), range.clone());
             }
             self.tell_complete(range.clone(), known);

@@ -24,6 +24,7 @@ impl FirstPanic {
     }
 
     /// Runs code of the game, and returns its result. If the code panics, keeps the panic and returns `None`.
+    #[inline]
     pub(crate) fn catch<R>(&mut self, act: impl FnOnce() -> R) -> Option<R> {
         match catch_unwind(AssertUnwindSafe(act)) {
             Ok(result) => Some(result),

@@ -7,6 +7,7 @@ mod restore;
 use std::any::TypeId;
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
+use std::ops::Range;
 use std::{mem, ptr};
 
 use rustc_hash::FxBuildHasher;
@@ -31,7 +32,7 @@ pub(crate) struct States<T: Owner> {
     /// made in bulk.
     innermost: HashMap<Identity, u32, FxBuildHasher>,
     /// Whether the batch has ever known a state with ancestors.
-    has_nested: bool,
+    pub(crate) has_nested: bool,
     /// The numbers in the order in which the batch first saw their states.
     order: Vec<u32>,
     /// The numbers of states that are no longer known.
@@ -151,6 +152,13 @@ impl<T: Owner> KnownState<T> {
     /// Returns whether the state has neither a parent nor an initial child.
     pub(crate) fn is_flat(&self) -> bool {
         self.is_bulk && self.ancestors.is_empty()
+    }
+
+    /// Returns the depths of the active states from a depth on, outermost first.
+    #[inline]
+    pub(crate) fn depths(&self, from: usize) -> Range<usize> {
+        let end = self.ancestors.len() + 1;
+        from..end
     }
 
     /// Returns the active state at a depth.

@@ -37,7 +37,7 @@ use super::rows::store::Store;
 use crate::owner::Owner;
 use crate::pace::Pace;
 
-/// If the tail has at most this many rows, a single thread closes the gaps.
+/// Up to this many gaps are closed by a single thread.
 const FEW_GAPS: usize = 2048;
 
 /// With fewer rows, the calling thread runs a tick alone. Debug builds use several threads as soon as they can, so that tests
@@ -154,7 +154,7 @@ impl<T: Owner> Batch<T> {
         T::Message: Send,
         T::Context<'c>: Send, // contexts are sent to other threads, so a context cannot contain an `Rc`
     {
-        self.store.wake_outdated(self.store.numbers());
+        self.store.wake_all_outdated();
         let first = self.carry_out_due_first(&make);
         let has_due_sleepers =
             |columns: &Columns<T>| columns.due.first().is_some_and(|&slot| columns.is_asleep(slot as usize));
@@ -395,11 +395,7 @@ fn mark_all<T: Owner>(bucket: u32, columns: &mut Columns<T>, ticked: &[Ticked<T>
         ticked.iter().enumerate().filter(|(_, ticked)| ticked.has_outcome)
     {
         let start = start_of(columns, chunk);
-        if *are_marked {
-            columns.list_leavers(bucket, start, &outcome.movers, outcome.moved_at, states);
-        } else {
-            columns.mark(bucket, start, &outcome.movers, outcome.moved_at, states);
-        }
+        columns.mark(bucket, (start, &outcome.movers), outcome.moved_at, *are_marked, states);
     }
 }
 
@@ -461,9 +457,8 @@ where
                 columns.close_gaps(bucket, places);
                 columns.hand_out(states, *has_clock, group);
             } else {
-                if let Some(gaps) = columns.prepare_gaps(bucket, places) {
-                    close_together(gaps);
-                }
+                columns.list_gaps(bucket, places);
+                close_together(columns.gaps(bucket, places));
                 hand_out_together(columns, groups);
             }
         }

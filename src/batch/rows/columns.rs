@@ -24,7 +24,7 @@ pub(crate) struct Columns<T: Owner> {
     /// The number of sleeping owners. Their rows come first, so that other rows are added and removed at the end.
     pub(crate) asleep: usize,
     /// The revision of the bucket's state when the sleepers were last checked. All of them fell asleep at this revision or at a
-    /// later one.
+    /// later one. Without sleepers, it may be any number.
     pub(crate) revision: usize,
     /// The slots of the owners for which something is due in the current tick, in ascending order.
     pub(crate) due: Vec<u32>,
@@ -428,20 +428,29 @@ pub(crate) struct Leaver {
 pub(crate) const NOTHING: u32 = u32::MAX;
 
 impl Leaver {
-    /// Sorts by slot.
-    pub(crate) fn sort(leavers: &mut [Self]) {
-        if !leavers.is_sorted_by_key(|leaver| leaver.slot) {
-            leavers.sort_unstable_by_key(|leaver| leaver.slot);
-        }
+    #[inline]
+    fn new(slot: usize, target: u32) -> Self {
+        Self { slot: Place::new(target, slot).slot, target, beside: NOTHING }
     }
+}
+
+/// The gap that a leaver leaves.
+#[derive(Clone, Copy)]
+pub(crate) struct Gap {
+    /// The slot of the leaver.
+    pub(crate) slot: u32,
+    /// The slot of the row that takes its place.
+    pub(crate) row: u32,
 }
 
 /// The rows of a bucket that leave it. Empty between two ticks.
 pub(crate) struct Leavers<T: Owner> {
-    /// Sorted by slot when the gaps are closed.
     pub(crate) list: Vec<Leaver>,
+    /// Whether the list is not sorted by slot.
+    is_unsorted: bool,
     /// A buffer for the list in another order.
     pub(crate) order: Vec<Leaver>,
+    pub(crate) gaps: Vec<Gap>,
     /// For each leaver from or to a nested state, or from an owned state: when its new state was entered, and then when the
     /// ancestors of this state were.
     pub(crate) times: Vec<f64>,
@@ -453,38 +462,94 @@ pub(crate) struct Leavers<T: Owner> {
 
 impl<T: Owner> Leavers<T> {
     pub(crate) const fn new() -> Self {
-        Self { list: Vec::new(), order: Vec::new(), times: Vec::new(), seats: Vec::new(), are_mixed: false }
+        Self {
+            list: Vec::new(),
+            is_unsorted: false,
+            order: Vec::new(),
+            gaps: Vec::new(),
+            times: Vec::new(),
+            seats: Vec::new(),
+            are_mixed: false,
+        }
     }
 
-    /// Adds a leaver. All its data is in its row until `add_times` or `note_beside` is called.
+    /// Adds a leaver, and returns its index. All its data is in its row until `add_times` or `add_seat` is called.
+    pub(crate) fn add(&mut self, slot: usize, target: u32) -> usize {
+        let leaver = Leaver::new(slot, target);
+        self.is_unsorted |= self.list.last().is_some_and(|last| leaver.slot < last.slot);
+        self.list.push(leaver);
+        self.list.len() - 1
+    }
+
+    /// Adds the movers of a chunk that begins at `start`, except those whose target is `bucket`. All their data is in their rows.
+    /// Calls `mark` with every mover.
     #[inline]
-    pub(crate) fn add(&mut self, slot: usize, target: u32) {
-        self.list.push(Leaver { slot: Place::new(target, slot).slot, target, beside: NOTHING });
+    pub(crate) fn add_all(&mut self, bucket: u32, start: usize, movers: &[Mover], mut mark: impl FnMut(Mover)) {
+        let (first, last) = (self.list.len(), self.list.last().map(|last| last.slot));
+        let mut all_leave = true;
+        self.list.extend(movers.iter().map(|mover| {
+            mark(*mover);
+            all_leave &= mover.target() != bucket;
+            Leaver::new(start + mover.slot(), mover.target())
+        }));
+        self.is_unsorted |= self.list.get(first).map(|leaver| leaver.slot) < last;
+        if !all_leave {
+            self.leave_out(bucket, first);
+        }
     }
 
-    /// Notes when the states of the leaver that was added last are entered: the current state at `current`, its outermost
-    /// ancestors at the times that `kept` appends, and the other ancestors at `rest`.
-    pub(crate) fn add_times(&mut self, current: f64, kept: impl FnOnce(&mut Vec<f64>), (depth, rest): (usize, f64)) {
+    /// Removes the movers that do not leave `bucket`, from the index `first` on.
+    #[cold]
+    fn leave_out(&mut self, bucket: u32, first: usize) {
+        let mut len = first;
+        for nth in first..self.list.len() {
+            if self.list[nth].target != bucket {
+                self.list[len] = self.list[nth];
+                len += 1;
+            }
+        }
+        self.list.truncate(len);
+    }
+
+    /// Sorts the list by slot.
+    pub(crate) fn sort(&mut self) {
+        if mem::take(&mut self.is_unsorted) {
+            self.list.sort_unstable_by_key(|leaver| leaver.slot);
+        }
+    }
+
+    /// Notes when the states of a leaver are entered: the current state at `current`, its outermost ancestors at the times that
+    /// `kept` appends, and the other ancestors at `rest`.
+    pub(crate) fn add_times(
+        &mut self,
+        nth: usize,
+        current: f64,
+        kept: impl FnOnce(&mut Vec<f64>),
+        (depth, rest): (usize, f64),
+    ) {
         let at = self.times.len();
         self.times.push(time_or_zero(current));
         kept(&mut self.times);
         self.times.resize(at + 1 + depth, rest);
-        self.note_beside(at);
+        self.list[nth].beside = Place::new(0, at).slot;
     }
 
-    pub(crate) fn note_beside(&mut self, at: usize) {
-        if let Some(last) = self.list.last_mut() {
-            last.beside = Place::new(0, at).slot;
-        }
+    /// Adds the seat of a leaver.
+    pub(crate) fn add_seat(&mut self, nth: usize, seat: Seat<T>) {
+        self.list[nth].beside = Place::new(0, self.seats.len()).slot;
+        self.seats.push(seat);
     }
 
     pub(crate) fn clear(&mut self) {
         self.list.clear();
+        self.order.clear();
+        self.gaps.clear();
         self.times.clear();
         self.seats.clear();
         self.are_mixed = false;
         self.list.shrink_to(MOST_ROOM);
         self.order.shrink_to(MOST_ROOM);
+        self.gaps.shrink_to(MOST_ROOM);
         self.times.shrink_to(MOST_ROOM);
     }
 }

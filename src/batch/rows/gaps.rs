@@ -4,10 +4,13 @@
 //! target is added to a list. After the last chunk, the gaps are closed: the last of the rows that stay take the slots of the
 //! leavers before them, in the same order. Then the leavers are the last rows of the bucket, and move to the arrivals of their
 //! new buckets. Leavers in the sleeping part of the bucket are moved to the awake part before.
+//!
+//! Most buckets have few leavers in a tick, so the number of loops counts: each costs a branch that the processor cannot
+//! predict.
 
 use std::mem;
 
-use super::columns::{Columns, Leaver, Leavers, NOTHING, RowsMut, Tag, append_kept};
+use super::columns::{Columns, Gap, Leaver, Leavers, NOTHING, RowsMut, Tag, Times, append_kept};
 use crate::batch::known::key::{Place, Places};
 use crate::batch::known::states::States;
 use crate::fsm::time_or_zero;
@@ -29,39 +32,26 @@ impl<T: Owner> Arrivals<T> for Vec<Columns<T>> {
 
 /// Marking rows.
 impl<T: Owner> Columns<T> {
-    /// Marks the rows of the movers of a chunk that begins at `start`. Movers that change to their own state are marked, but do
-    /// not leave `bucket`.
-    pub(crate) fn mark(&mut self, bucket: u32, start: usize, movers: &[Mover], moved_at: f64, states: &States<T>) {
-        self.list_leavers(bucket, start, movers, moved_at, states);
-        let times = self.times.current.get_mut(start..).unwrap_or_default();
-        mark_rows(bucket, &mut self.tags[start..], times, movers, moved_at);
-    }
-
-    /// Adds the movers that leave `bucket` to the leavers, and notes the times of nested states. The rows of movers from or to
-    /// nested states must not have been marked yet, because marking overwrites their times.
-    pub(crate) fn list_leavers(
+    /// Adds the movers of a chunk that begins at `start` to the leavers. Marks the rows of the movers, unless they are marked
+    /// already. Movers that change to their own state are marked, but do not leave `bucket`. The rows of movers from or to nested
+    /// states must not have been marked yet, because marking overwrites their times.
+    pub(crate) fn mark(
         &mut self,
         bucket: u32,
-        start: usize,
-        movers: &[Mover],
+        (start, movers): (usize, &[Mover]),
         moved_at: f64,
+        are_marked: bool,
         states: &States<T>,
     ) {
-        let Self { times, leavers, .. } = self;
-        for mover in movers.iter().filter(|mover| mover.target() != bucket) {
-            let (slot, target) = (start + mover.slot(), mover.target());
-            leavers.add(slot, target);
-            if !states.is_nested(bucket) && !states.is_nested(target) {
-                continue;
-            }
-            leavers.are_mixed = true;
-            if !times.current.is_empty() {
-                let depth = states.get(target).ancestors.len();
-                let kept = states.kept(bucket, target).min(depth);
-                let ancestors = &times.ancestors[slot * times.depth..(slot + 1) * times.depth];
-                let kept = |to: &mut Vec<f64>| append_kept(ancestors, times.current[slot], kept, to);
-                leavers.add_times(moved_at, kept, (depth, moved_at));
-            }
+        let Self { tags, times, leavers, .. } = self;
+        let first = leavers.list.len();
+        let tags = if are_marked { &mut [][..] } else { &mut tags[start..] };
+        leavers.add_all(bucket, start, movers, |mover| mark_tag(bucket, tags, mover));
+        if states.has_nested {
+            leavers.note_times(bucket, first, moved_at, times, states);
+        }
+        if !are_marked {
+            mark_times(times.current.get_mut(start..).unwrap_or_default(), movers, moved_at);
         }
     }
 
@@ -77,33 +67,66 @@ impl<T: Owner> Columns<T> {
         let known = states.get(target);
         let depth = known.ancestors.len();
         tags[slot] = tag;
-        leavers.add(slot, target);
+        let nth = leavers.add(slot, target);
         let is_mixed = known.has_seats || depth > 0 || times.depth > 0 || !seats.is_empty();
         leavers.are_mixed |= is_mixed;
         if known.has_seats {
             if let Some(own) = seats.get_mut(slot) {
                 mem::swap(own, seat);
             } else {
-                leavers.seats.push(mem::replace(seat, Seat::empty()));
-                leavers.note_beside(leavers.seats.len() - 1);
+                leavers.add_seat(nth, mem::replace(seat, Seat::empty()));
             }
         } else if has_clock && is_mixed {
             let ancestors = seat.rare.as_ref().map_or(&[][..], |rare| &rare.ancestors_entered_at);
             let kept = |to: &mut Vec<f64>| to.extend(ancestors.iter().take(depth).map(|at| time_or_zero(*at)));
-            leavers.add_times(seat.entered_at, kept, (depth, 0.0));
+            leavers.add_times(nth, seat.entered_at, kept, (depth, 0.0));
         } else if has_clock {
             times.current[slot] = time_or_zero(seat.entered_at);
         }
     }
 }
 
+impl<T: Owner> Leavers<T> {
+    /// Notes the times of the movers from or to nested states, from the index `first` on.
+    fn note_times(&mut self, bucket: u32, first: usize, moved_at: f64, times: &Times, states: &States<T>) {
+        for nth in first..self.list.len() {
+            let Leaver { slot, target, .. } = self.list[nth];
+            if !states.is_nested(bucket) && !states.is_nested(target) {
+                continue;
+            }
+            self.are_mixed = true;
+            if !times.current.is_empty() {
+                let slot = slot as usize;
+                let depth = states.get(target).ancestors.len();
+                let kept = states.kept(bucket, target).min(depth);
+                let ancestors = &times.ancestors[slot * times.depth..(slot + 1) * times.depth];
+                let kept = |to: &mut Vec<f64>| append_kept(ancestors, times.current[slot], kept, to);
+                self.add_times(nth, moved_at, kept, (depth, moved_at));
+            }
+        }
+    }
+}
+
 /// Marks the rows of a chunk's movers: their tags, and the times of their current states, if times are kept.
+#[cfg(feature = "parallel")]
 pub(crate) fn mark_rows(bucket: u32, tags: &mut [Tag], times: &mut [f64], movers: &[Mover], moved_at: f64) {
     for mover in movers {
-        let slot = mover.slot();
-        tags[slot] = tags[slot].moved(*mover, bucket);
-        if let Some(time) = times.get_mut(slot) {
-            *time = moved_at;
+        mark_tag(bucket, tags, *mover);
+    }
+    mark_times(times, movers, moved_at);
+}
+
+#[inline]
+fn mark_tag(bucket: u32, tags: &mut [Tag], mover: Mover) {
+    if let Some(tag) = tags.get_mut(mover.slot()) {
+        *tag = tag.moved(mover, bucket);
+    }
+}
+
+fn mark_times(times: &mut [f64], movers: &[Mover], moved_at: f64) {
+    if !times.is_empty() {
+        for mover in movers {
+            times[mover.slot()] = moved_at;
         }
     }
 }
@@ -112,38 +135,45 @@ pub(crate) fn mark_rows(bucket: u32, tags: &mut [Tag], times: &mut [f64], movers
 impl<T: Owner> Columns<T> {
     /// Moves the leavers to the end of the rows. Afterwards, the list of leavers has the order of these rows.
     pub(crate) fn close_gaps(&mut self, bucket: u32, places: &Places) {
-        if let Some(gaps) = self.prepare_gaps(bucket, places) {
-            gaps.close();
-        }
+        self.list_gaps(bucket, places);
+        self.gaps(bucket, places).close();
     }
 
-    /// Moves sleeping leavers to the awake rows, and sorts the leavers into the order that they will have as the last rows. Returns
-    /// the gaps, if there are any.
-    #[inline]
-    pub(crate) fn prepare_gaps<'a>(&'a mut self, bucket: u32, places: &'a Places) -> Option<Gaps<'a, T>> {
-        Leaver::sort(&mut self.leavers.list);
+    /// Moves sleeping leavers to the awake rows, and lists the gaps. Sorts the leavers into the order that they will have as the
+    /// last rows.
+    pub(crate) fn list_gaps(&mut self, bucket: u32, places: &Places) {
+        self.leavers.sort();
         if self.asleep > 0 {
             self.wake_leavers(bucket, places);
         }
         let stay = self.len() - self.leavers.list.len();
-        let (rows, _, Leavers { list, order, .. }) = self.rows_mut();
+        let Leavers { list, order, gaps, .. } = &mut self.leavers;
         let (mut before, in_tail) = list.split_at(list.partition_point(|leaver| (leaver.slot as usize) < stay));
         if before.is_empty() {
-            return None;
+            return;
         }
+        let mut row = Place::new(bucket, stay).slot;
+        for own in in_tail {
+            let (leaving, rest) = before.split_at((own.slot - row) as usize);
+            gaps.extend(leaving.iter().zip(row..).map(|(leaver, row)| Gap { slot: leaver.slot, row }));
+            order.extend_from_slice(leaving);
+            order.push(*own);
+            (before, row) = (rest, own.slot + 1);
+        }
+        gaps.extend(before.iter().zip(row..).map(|(leaver, row)| Gap { slot: leaver.slot, row }));
         if !in_tail.is_empty() {
-            order.clear();
-            for own in in_tail {
-                let (gaps, rest) = before.split_at(own.slot as usize - stay - order.len());
-                order.extend_from_slice(gaps);
-                order.push(*own);
-                before = rest;
-            }
             order.extend_from_slice(before);
             mem::swap(list, order);
         }
+    }
+
+    /// Returns the gaps that have been listed.
+    #[inline]
+    pub(crate) fn gaps<'a>(&'a mut self, bucket: u32, places: &'a Places) -> Gaps<'a, T> {
+        let stay = self.len() - self.leavers.list.len();
+        let (rows, _, Leavers { gaps, .. }) = self.rows_mut();
         let (rows, tail) = rows.split_at(stay);
-        Some(Gaps { bucket, places, rows, tail, order: list })
+        Gaps { bucket, places, rows, tail, list: gaps }
     }
 
     /// Moves the sleeping leavers to the awake rows.
@@ -234,15 +264,13 @@ impl LastRows<'_> {
         (Self { tags, times, leavers }, Self { tags: other_tags, times: other_times, leavers: other_leavers })
     }
 
-    /// Adds the rows to the arrivals of their new buckets. A loop for each column is faster than one loop, whose data would not
-    /// fit into the registers of the processor.
+    /// Adds the rows to the arrivals of their new buckets.
     pub(crate) fn hand_out<T: Owner>(&self, owners: impl Iterator<Item = T>, arrivals: &mut impl Arrivals<T>) {
         let Self { tags, times, leavers } = self;
-        for (owner, leaver) in owners.zip(*leavers) {
-            arrivals.of(leaver.target).owners.push(owner);
-        }
-        for (tag, leaver) in tags.iter().zip(*leavers) {
-            arrivals.of(leaver.target).tags.push(*tag);
+        for (owner, (tag, leaver)) in owners.zip(tags.iter().zip(*leavers)) {
+            let to = arrivals.of(leaver.target);
+            to.owners.push(owner);
+            to.tags.push(*tag);
         }
         for (time, leaver) in times.iter().zip(*leavers) {
             arrivals.of(leaver.target).times.current.push(*time);
@@ -250,71 +278,59 @@ impl LastRows<'_> {
     }
 }
 
-/// Rows of a bucket, and the tail after them.
+/// Rows of a bucket with gaps, and the tail after them.
 pub(crate) struct Gaps<'a, T: Owner> {
     bucket: u32,
     places: &'a Places,
     rows: RowsMut<'a, T>,
     tail: RowsMut<'a, T>,
-    /// For each row of the tail, the leaver that takes its place when the gaps are closed: a leaver among `rows` if the row
-    /// stays, otherwise the row itself.
-    order: &'a [Leaver],
+    /// Sorted by slot, and also by row.
+    list: &'a [Gap],
 }
 
 impl<T: Owner> Gaps<'_, T> {
-    /// Returns how many rows the tail has.
+    /// Returns the number of gaps.
     #[cfg(feature = "parallel")]
     pub(crate) fn len(&self) -> usize {
-        self.order.len()
+        self.list.len()
     }
 
     /// Splits the gaps into two parts that can be closed at the same time.
     #[cfg(feature = "parallel")]
     pub(crate) fn split(self) -> (Self, Self) {
-        let Self { bucket, places, rows, tail, order } = self;
-        let (order, other_order) = order.split_at(order.len() / 2);
-        let (first, end) = (tail.first, rows.first + rows.owners.len());
-        let (tail, other_tail) = tail.split_at(first + order.len());
-        let gap = other_order.iter().find(|leaver| (leaver.slot as usize) < first);
-        let (rows, other_rows) = rows.split_at(gap.map_or(end, |gap| gap.slot as usize));
+        let Self { bucket, places, rows, tail, list } = self;
+        let middle = list[list.len() / 2];
+        let (list, other_list) = list.split_at(list.len() / 2);
+        let (rows, other_rows) = rows.split_at(middle.slot as usize);
+        let (tail, other_tail) = tail.split_at(middle.row as usize);
         (
-            Self { bucket, places, rows, tail, order },
-            Self { bucket, places, rows: other_rows, tail: other_tail, order: other_order },
+            Self { bucket, places, rows, tail, list },
+            Self { bucket, places, rows: other_rows, tail: other_tail, list: other_list },
         )
     }
 
     /// Exchanges each leaver before the tail with a row of the tail that stays.
     #[inline]
     pub(crate) fn close(self) {
-        let Self { bucket, places, rows, tail, order } = self;
-        let (first, depth) = (rows.first, rows.depth);
-        exchange(rows.owners, tail.owners, (first, order));
-        exchange(rows.tags, tail.tags, (first, order));
-        exchange(rows.current, tail.current, (first, order));
-        exchange(rows.seats, tail.seats, (first, order));
+        let Self { bucket, places, rows, tail, list } = self;
+        let depth = rows.depth;
+        let pairs = list.iter().map(|gap| (gap.slot as usize - rows.first, gap.row as usize - tail.first));
+        for (gap, row) in pairs.clone() {
+            mem::swap(&mut rows.owners[gap], &mut tail.owners[row]);
+            mem::swap(&mut rows.tags[gap], &mut tail.tags[row]);
+            places[rows.tags[gap].key].set(Place::new(bucket, rows.first + gap));
+        }
+        if !rows.current.is_empty() {
+            pairs.clone().for_each(|(gap, row)| mem::swap(&mut rows.current[gap], &mut tail.current[row]));
+        }
         if !rows.ancestors.is_empty() {
-            for (leaver, other) in order.iter().zip(tail.ancestors.chunks_exact_mut(depth)) {
-                let at = (leaver.slot as usize - first) * depth;
-                if let Some(row) = rows.ancestors.get_mut(at..at + depth) {
-                    row.swap_with_slice(other);
-                }
+            for (gap, row) in pairs.clone() {
+                let other = &mut tail.ancestors[row * depth..(row + 1) * depth];
+                rows.ancestors[gap * depth..(gap + 1) * depth].swap_with_slice(other);
             }
         }
-        // This is a loop of its own because it is so short that the processor runs several of its look-ups at the same time.
-        for leaver in order {
-            if let Some(tag) = rows.tags.get(leaver.slot as usize - first) {
-                places[tag.key].set(Place { bucket, slot: leaver.slot });
-            }
-        }
-    }
-}
-
-/// In one column, exchanges each leaver among the rows with its row of the tail. `first` is the slot of the first row. Leavers that
-/// are already in the tail stay where they are.
-fn exchange<X>(rows: &mut [X], tail: &mut [X], (first, order): (usize, &[Leaver])) {
-    for (leaver, other) in order.iter().zip(tail) {
-        if let Some(row) = rows.get_mut(leaver.slot as usize - first) {
-            mem::swap(row, other);
+        if !rows.seats.is_empty() {
+            pairs.for_each(|(gap, row)| mem::swap(&mut rows.seats[gap], &mut tail.seats[row]));
         }
     }
 }

@@ -37,7 +37,7 @@ impl<T: Owner> Store<T> {
     /// owner does not wake.
     pub(crate) fn wake_before(&mut self, seat: &Seat<T>, bucket: u32) {
         if seat.are_all_asleep() && !seat.is_outdated() {
-            self.wake_outdated(bucket..bucket + 1);
+            self.wake_outdated(bucket);
         }
     }
 
@@ -123,7 +123,7 @@ impl<T: Owner> Store<T> {
             self.start_clock();
         }
         self.forget_beside(bucket, start, movers);
-        self.buckets[bucket as usize].mark(bucket, start, movers, moved_at, &self.states);
+        self.buckets[bucket as usize].mark(bucket, (start, movers), moved_at, false, &self.states);
     }
 
     /// Removes the data beside each mover's row that its change makes obsolete: a previous state without a number, and the timers
@@ -247,9 +247,12 @@ impl<T: Owner> Store<T> {
             *place = self.places.get(*key).map(SharedPlace::get);
         }
         Sleeper::sort(&mut sleepers);
-        let mut others = Vec::new();
+        let (mut others, mut woken) = (Vec::new(), Vec::new());
         for Sleeper { key, asleep_since, place } in sleepers.drain(..) {
             let Some(Place { bucket, .. }) = place else { continue };
+            if self.buckets[bucket as usize].asleep == 0 {
+                self.take_outdated(bucket, &mut woken);
+            }
             let joins = asleep_since == Some(short(self.buckets[bucket as usize].revision));
             self.set_asleep(key, joins);
             if let (Some(since), false) = (asleep_since, joins) {
@@ -258,7 +261,6 @@ impl<T: Owner> Store<T> {
         }
         self.sleepers = sleepers;
         // These have not fallen asleep at the same revision as those that are asleep in their bucket.
-        let mut woken = Vec::new();
         for (key, bucket, since) in others {
             self.take_outdated(bucket, &mut woken);
             self.set_asleep(key, true);

@@ -318,16 +318,26 @@ impl<T: Owner> Store<T> {
         self.global.is_updating || !self.is_asleep(key) || self.timers.is_due(key, now)
     }
 
-    /// Wakes the owners of some buckets that sleep in a state whose revision has changed since they fell asleep.
-    pub(crate) fn wake_outdated(&mut self, buckets: Range<u32>) {
+    /// Wakes all owners that sleep in a state whose revision has changed since they fell asleep.
+    pub(crate) fn wake_all_outdated(&mut self) {
         let mut woken = Vec::new();
-        for bucket in buckets {
-            self.take_outdated(bucket, &mut woken);
+        for bucket in self.numbers() {
+            if self.buckets[bucket as usize].asleep > 0 {
+                self.take_outdated(bucket, &mut woken);
+            }
         }
         self.wake_each(&woken);
     }
 
-    /// Adds the owners of a bucket to `woken` that sleep in a state whose revision has changed since they fell asleep.
+    /// Does the same as [`wake_all_outdated`](Self::wake_all_outdated) for the owners of one bucket.
+    pub(crate) fn wake_outdated(&mut self, bucket: u32) {
+        let mut woken = Vec::new();
+        self.take_outdated(bucket, &mut woken);
+        self.wake_each(&woken);
+    }
+
+    /// Adds the owners of a bucket to `woken` that sleep in a state whose revision has changed since they fell asleep. Notes the
+    /// revision, which is not kept up to date while no owner of the bucket sleeps.
     pub(crate) fn take_outdated(&mut self, bucket: u32, woken: &mut Vec<Key>) {
         let columns = &mut self.buckets[bucket as usize];
         let revision = self.states.get(bucket).state().revision();
