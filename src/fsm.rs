@@ -1681,6 +1681,11 @@ impl<T: Owner> Request<T> {
         }
     }
 
+    /// Returns the request for a change to a state: to change, or to revert if this state is the previous one.
+    pub(crate) fn to(cause: Cause, state: &StateRef<T>) -> Self {
+        if cause == Cause::Revert { Self::Revert } else { Self::Change(state.clone()) }
+    }
+
     /// Returns the cause of the requested change. A request in a region must be taken out of [`Request::InRegion`] first.
     pub(crate) fn cause(&self) -> Cause {
         match self {
@@ -1716,15 +1721,6 @@ impl<T: Owner> fmt::Display for Request<T> {
             Self::InRegion(inside) => inside.request.fmt(f),
             Self::Acting(acting) => acting.request.fmt(f),
         }
-    }
-}
-
-/// Writes a change to a state as the request for it.
-pub(crate) struct ChangeTo<'t, T: Owner>(pub(crate) &'t StateRef<T>);
-
-impl<T: Owner> fmt::Display for ChangeTo<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_change(f, Cause::Change, self.0)
     }
 }
 

@@ -11,6 +11,7 @@ use super::seat::{Rare, Seat, SeatLoan, Turn};
 use super::settings::{MOST_CHANGES, Settings};
 use super::waiting::{Awaited, Pending, Scope, Timer, Timers};
 use crate::boxed::RareBox;
+use crate::change::Cause;
 use crate::fsm::{ActOnSeat, Fsm, Machines, Order, Request, View, time_or_zero};
 use crate::owner::{Owner, now};
 use crate::span::{due_after, opens_at};
@@ -267,7 +268,7 @@ impl<T: Owner> Single<'_, T> {
         if let Some(to) = decided {
             next = (depth < self.seat.ancestors().len()).then_some(depth + 1);
             (self.kept, self.scope) = (usize::MAX, Scope::state(depth));
-            self.execute_change(&to, owner, cx);
+            self.execute_change(Cause::Change, &to, owner, cx);
             self.settle_callback(owner, cx);
         }
         if let Some(depth) = next {
@@ -316,12 +317,16 @@ impl<T: Owner> Single<'_, T> {
         !fsm.is_unused()
     }
 
-    /// Ends a tick: calls the owner's `after_update` if a state was updated in the tick (rule 35).
+    /// Ends a tick: calls the owner's `after_update` if a state was updated in the tick (rule 35). Returns `false` if the owner is
+    /// known to have only the provided method.
     #[inline]
-    pub(crate) fn end_tick(&mut self, is_updated: bool, owner: &mut T, cx: &mut T::Context<'_>) {
-        if is_updated {
-            owner.after_update(&self.fsm(), cx);
+    pub(crate) fn end_tick(&mut self, is_updated: bool, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        if !is_updated {
+            return true;
         }
+        let fsm = self.fsm();
+        owner.after_update(&fsm, cx);
+        !fsm.is_unused()
     }
 
     /// Does what `entry_of` does for any machine. It is not inlined there, so that the usual case needs few registers.

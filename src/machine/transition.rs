@@ -34,7 +34,7 @@ use super::visit::Visit;
 use super::waiting::Scope;
 use crate::boxed::RareBox;
 use crate::change::{Cause, Change, End, NameOf, Outcome, Refusal};
-use crate::fsm::{Action, ChangeTo, Order, Request, time_since};
+use crate::fsm::{Action, Order, Request, time_since};
 use crate::owner::{Label, Owner, now, tell};
 use crate::state::{Place, State, StateRef};
 
@@ -184,7 +184,11 @@ impl<T: Owner> Single<'_, T> {
         match request {
             request if self.outer.is_some() => self.execute_from_region(request, owner, cx),
             Request::ChangeSingleton(to) => self.execute_singleton(*to, owner, cx),
-            Request::Change(to) => self.execute_change(to, owner, cx),
+            Request::Change(to) => self.execute_change(Cause::Change, to, owner, cx),
+            Request::Revert if !self.seat.previous.is_none() => {
+                let to = self.seat.previous.clone();
+                self.execute_change(Cause::Revert, &to, owner, cx)
+            }
             Request::Ensure(to) if self.seat.is_in_state(&**to) => true,
             Request::After(after) => self.set_timer(after, owner, cx),
             Request::Next(to) => self.set_next(to),
@@ -260,7 +264,7 @@ impl<T: Owner> Single<'_, T> {
     ) -> bool {
         if let Some(from) = self.seat.lone() {
             if self.is_alone() && self.outer.is_none() && to.place(None) == Place::Outermost {
-                return change_to_sibling(self, 0, (from, to), owner, cx);
+                return change_to_sibling(self, (Cause::Change, 0), (from, to), owner, cx);
             }
         }
         if self.seat.has_open_regions() {
@@ -268,7 +272,7 @@ impl<T: Owner> Single<'_, T> {
                 return is_made;
             }
         }
-        self.execute_change(&to.into(), owner, cx)
+        self.execute_change(Cause::Change, &to.into(), owner, cx)
     }
 
     /// Returns whether no other request is pending, no request to sleep has been carried out, no cycle is suspected, and the
@@ -281,31 +285,44 @@ impl<T: Owner> Single<'_, T> {
         !is_suspicious && !is_recorded && self.requests.is_empty()
     }
 
-    /// Carries out a change that was requested with `change_state`, between any states. Callers with a singleton call
-    /// [`execute_singleton`](Self::execute_singleton) instead, which is faster between flat states.
+    /// Carries out a change that was requested with `change_state` or `revert_state`, between any states. Callers with a singleton
+    /// call [`execute_singleton`](Self::execute_singleton) instead, which is faster between flat states.
     #[inline(never)]
-    pub(super) fn execute_change(&mut self, to: &StateRef<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+    pub(super) fn execute_change(
+        &mut self,
+        cause: Cause,
+        to: &StateRef<T>,
+        owner: &mut T,
+        cx: &mut T::Context<'_>,
+    ) -> bool {
         if self.outer.is_some() {
-            return self.execute_from_region(&Request::Change(to.clone()), owner, cx);
+            return self.execute_from_region(&Request::to(cause, to), owner, cx);
         }
         let state = &**to;
         let kept = self.kept_beside(state);
         if let Some(kept) = kept.filter(|&kept| self.seat.leaves_one(kept) && self.is_alone()) {
             let from = self.seat.current.clone();
-            return change_to_sibling(self, kept, ((&from, &*from), (to, state)), owner, cx);
+            return change_to_sibling(self, (cause, kept), ((&from, &*from), (to, state)), owner, cx);
         }
-        self.execute_any(to, kept, owner, cx)
+        self.execute_any((cause, to), kept, owner, cx)
     }
 
     /// Carries out a change of which `kept` states stay active if only `to` is entered; `None` if `to` is elsewhere.
     #[inline(never)]
-    fn execute_any(&mut self, to: &StateRef<T>, kept: Option<usize>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        if !self.may_change(&ChangeTo(to), owner) {
+    fn execute_any(
+        &mut self,
+        (cause, to): (Cause, &StateRef<T>),
+        kept: Option<usize>,
+        owner: &mut T,
+        cx: &mut T::Context<'_>,
+    ) -> bool {
+        let request = Request::to(cause, to);
+        if !self.may_change(&request, owner) {
             return false;
         }
         match kept {
-            Some(kept) => self.change(Plan::into_one(Cause::Change, kept, to), owner, cx),
-            None => self.execute_path(&Request::Change(to.clone()), owner, cx),
+            Some(kept) => self.change(Plan::into_one(cause, kept, to), owner, cx),
+            None => self.execute_path(&request, owner, cx),
         }
     }
 

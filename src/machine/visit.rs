@@ -330,7 +330,13 @@ impl<'s, 'a, T: Owner> Visit<'s, 'a, T> {
         }
         let composite = self.single.seat.current.clone();
         self.has_asked = false;
-        Some(change_to_sibling(RegionSeat { visit: self, composite: &composite }, 0, (from, to), owner, cx))
+        Some(change_to_sibling(
+            RegionSeat { visit: self, composite: &composite },
+            (Cause::Change, 0),
+            (from, to),
+            owner,
+            cx,
+        ))
     }
 
     /// Runs the part of a tick that belongs to the region: what is due in it, then the updates of its states. Returns whether a

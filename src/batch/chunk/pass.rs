@@ -317,7 +317,7 @@ impl<T: Owner> Pass<T> {
             return;
         }
         self.make_individuals(&chunk.rows);
-        let Self { outcome, finished, .. } = self;
+        let Self { outcome, finished, has_after_update, .. } = self;
         let ChunkOutcome { movers, individuals, notes, panic, .. } = outcome;
         let mut replaced = Slots::default();
         individuals.finish_each(panic, |individual, panic| {
@@ -325,10 +325,17 @@ impl<T: Owner> Pass<T> {
             let owner = &mut chunk.owners[slot];
             // After a panic, earlier requests are carried out, but no owner is updated any more.
             let rest = if panic.is_none() { rest } else { Rest::Change };
-            let is_over = matches!(rest, Rest::Change | Rest::Requests) && !individual.has_asked();
+            let is_over = match rest {
+                _ if individual.has_asked() => false,
+                Rest::Change => true,
+                Rest::Requests => !(individual.is_loaded && *has_after_update),
+                Rest::Path(_) | Rest::Tick => false,
+            };
             // An owner that has withdrawn its requests goes on like the others.
             if !is_over || individual.is_loaded {
                 finished.insert(slot);
+            }
+            if !is_over {
                 individual.load(&chunk.rows);
                 let mut observer = notes.of(&chunk.rows, slot);
                 panic.catch(|| {
@@ -336,7 +343,7 @@ impl<T: Owner> Pass<T> {
                         single.settle_callback(owner, cx);
                         match rest {
                             Rest::Change => {}
-                            Rest::Requests => single.end_tick(true, owner, cx),
+                            Rest::Requests => *has_after_update &= single.end_tick(true, owner, cx),
                             Rest::Path(depth) => {
                                 single.tick_path::<false>(depth, owner, cx);
                                 single.end_tick(true, owner, cx);

@@ -4,6 +4,7 @@ use std::mem;
 
 use super::chunk::{Chunk, ChunkOutcome, PassPart};
 use super::columns::{Columns, Tag};
+use super::individuals::{Individual, Individuals};
 use super::range::{Extra, Extras};
 use super::store::{Sleeper, Store};
 use crate::batch::known::key::Key;
@@ -94,14 +95,9 @@ impl<T: Owner> Store<T> {
         let ChunkOutcome { individuals, changed, unmet, waiters, notes, panic, .. } = outcome;
         self.take_up_notes(notes, panic);
         self.waiters.append(waiters);
-        for individual in individuals.by_slot() {
-            if individual.is_touched {
-                self.place(Place::new(bucket, start + individual.slot), &mut individual.seat, panic);
-            } else {
-                self.discarded.empty(&mut individual.seat);
-            }
+        if !individuals.is_empty() {
+            self.take_up_individuals(bucket, start, individuals, panic);
         }
-        individuals.clear();
         if !changed.is_empty() {
             let mut seat = mem::replace(&mut self.spare, Seat::empty());
             for slot in changed.drain(..) {
@@ -112,6 +108,36 @@ impl<T: Owner> Store<T> {
             self.spare = seat;
         }
         self.meet(unmet, panic);
+    }
+
+    /// Stores the seats of a chunk's individuals. Those that have changed from one flat state to another are marked as movers.
+    fn take_up_individuals(
+        &mut self,
+        bucket: u32,
+        start: usize,
+        individuals: &mut Individuals<T>,
+        panic: &mut FirstPanic,
+    ) {
+        let (mut made, mut made_at) = (mem::take(&mut self.made), 0.0_f64);
+        for Individual { slot, seat, is_touched, .. } in individuals.by_slot() {
+            if !*is_touched {
+                self.discarded.empty(seat);
+            } else if let Some(mover) = self.plain_change(bucket, start + *slot, *slot, seat) {
+                if seat.entered_at.to_bits() != made_at.to_bits() {
+                    self.mark(bucket, start, &made, made_at);
+                    made.clear();
+                    made_at = seat.entered_at;
+                }
+                made.push(mover);
+                self.discarded.empty(seat);
+            } else {
+                self.place(Place::new(bucket, start + *slot), seat, panic);
+            }
+        }
+        self.mark(bucket, start, &made, made_at);
+        made.clear();
+        self.made = made;
+        individuals.clear();
     }
 
     /// Marks the movers of a chunk that begins at `start`.
@@ -332,6 +358,17 @@ impl<T: Owner> Store<T> {
             self.sleepers.push(Sleeper::new(key, asleep_since));
         }
         bucket
+    }
+
+    /// If an owner has changed from the flat state of its bucket to another flat state, returns this change as a mover. `row` is
+    /// the slot in the bucket, and `slot` the one in the chunk.
+    pub(crate) fn plain_change(&mut self, bucket: u32, row: usize, slot: usize, seat: &Seat<T>) -> Option<Mover> {
+        let Self { states, buckets, .. } = self;
+        let columns = &buckets[bucket as usize];
+        let is_plain = !columns.is_asleep(row) && !columns.tags[row].has_timers();
+        seat.lone().filter(|_| is_plain && states.get(bucket).is_flat() && seat.is_entered())?;
+        let target = states.number_of(&seat.current).filter(|&target| states.get(target).is_flat())?;
+        Mover::made(slot, target, states.number_of(&seat.previous)?)
     }
 
     /// Returns the bucket of a seat's current state, and creates it if there is none yet.

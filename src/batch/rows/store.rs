@@ -40,6 +40,8 @@ pub(crate) struct Store<T: Owner> {
     /// The owners for which only waking or a change is due, with the number of their target. Used only while due owners are
     /// looked for.
     pub(crate) plain: Vec<(Key, Option<u32>)>,
+    /// A buffer for owners of a chunk that have changed alone.
+    pub(crate) made: Vec<Mover>,
     /// The owners that are ticked alone in the current tick, because something is due for them.
     pub(crate) due: Vec<Key>,
     pub(crate) global: Global<T>,
@@ -86,6 +88,7 @@ impl<T: Owner> Store<T> {
             sleepers: Vec::new(),
             waiters: Vec::new(),
             plain: Vec::new(),
+            made: Vec::new(),
             due: Vec::new(),
             global: Global { settings: Settings::DEFAULT, is_updating: false },
             has_clock: false,
@@ -276,30 +279,19 @@ impl<T: Owner> Store<T> {
 
     /// Stores the seat on which `act` has run: the spare seat, or the seat in the owner's row. Returns the owner's bucket.
     fn place_lent_seat(&mut self, place: Place, panic: &mut FirstPanic) -> u32 {
-        if let Some(mover) = self.plain_change(place) {
-            self.mark(place.bucket, place.slot(), &[mover], self.spare.entered_at);
-            self.move_marked(place.bucket);
-            let Self { spare, discarded, .. } = self;
-            discarded.empty(spare);
-            return mover.target();
-        }
         let mut seat = mem::replace(&mut self.spare, Seat::empty());
         self.take_seat(place, &mut seat);
-        let target = self.place(place, &mut seat, panic);
+        let target = match self.plain_change(place.bucket, place.slot(), 0, &seat) {
+            Some(mover) => {
+                self.mark(place.bucket, place.slot(), &[mover], seat.entered_at);
+                self.discarded.empty(&mut seat);
+                mover.target()
+            }
+            None => self.place(place, &mut seat, panic),
+        };
         self.move_marked(place.bucket);
         self.spare = seat;
         target
-    }
-
-    /// Returns the change that an owner has made on the spare seat as a mover, if the owner has changed from one flat state to
-    /// another.
-    fn plain_change(&mut self, place: Place) -> Option<Mover> {
-        let Self { states, spare, buckets, .. } = self;
-        let columns = &buckets[place.bucket as usize];
-        let is_plain = !columns.is_asleep(place.slot()) && !columns.tags[place.slot()].has_timers();
-        spare.lone().filter(|_| is_plain && states.get(place.bucket).is_flat() && spare.is_entered())?;
-        let target = states.number_of(&spare.current).filter(|&target| states.get(target).is_flat())?;
-        Mover::made(0, target, states.number_of(&spare.previous)?)
     }
 
     pub(crate) fn is_asleep(&self, key: Key) -> bool {

@@ -51,7 +51,6 @@ impl<T: Owner> Single<'_, T> {
         let stack = self.stack();
         let to = match request {
             Request::Change(to) | Request::Ensure(to) | Request::Force(to) => to,
-            Request::Revert => self.seat.previous.as_option()?,
             Request::Push(over) if stack.len() < MOST_PUSHED => {
                 return (over.place(None) == Place::Outermost).then(|| (0, over.clone()));
             }

@@ -17,14 +17,14 @@ use crate::state::{State, StateRef};
 #[inline]
 pub(in crate::machine) fn change_to_sibling<'a, T: Owner, S: ChangingState<T>>(
     mut at: impl ChangingSeat<'a, T>,
-    kept: usize,
+    (cause, kept): (Cause, usize),
     (from, to): (S, S),
     owner: &mut T,
     cx: &mut T::Context<'_>,
 ) -> bool {
     // The old target is `NONE`, so `forget` leaks nothing: a call within a callback takes the target away first.
     mem::forget(mem::replace(&mut at.single().target, to.to_ref()));
-    let mut change = SiblingChange { at, kept, from, to, owner, cx, made: 0, time_in_state: 0.0 };
+    let mut change = SiblingChange { at, cause, kept, from, to, owner, cx, made: 0, time_in_state: 0.0 };
     let is_made = carry_out(&mut change);
     S::drop_ref(mem::replace(&mut change.at.single().target, StateRef::NONE));
     is_made
@@ -37,6 +37,8 @@ pub(in crate::machine) fn change_to_sibling<'a, T: Owner, S: ChangingState<T>>(
 /// singletons. Tests with random programs check that both do the same.
 struct SiblingChange<'c, 'x, T: Owner, S, A> {
     at: A,
+    /// `Change` or `Revert`.
+    cause: Cause,
     /// How many ancestors the states have. All of them stay active.
     kept: usize,
     from: S,
@@ -189,7 +191,7 @@ impl<'a, T: Owner> ChangingSeat<'a, T> for &mut Single<'a, T> {
 impl<'a, T: Owner, S: ChangingState<T>, A: ChangingSeat<'a, T>> Steps for SiblingChange<'_, '_, T, S, A> {
     #[inline]
     fn admit(&mut self) -> bool {
-        let Self { at, from, to, owner, cx, .. } = self;
+        let Self { at, cause, from, to, owner, cx, .. } = self;
         let fsm = at.fsm();
         let may_exit = from.state().can_exit(owner, &fsm, cx);
         if may_exit && to.state().can_enter(owner, &fsm, cx) {
@@ -197,7 +199,7 @@ impl<'a, T: Owner, S: ChangingState<T>, A: ChangingSeat<'a, T>> Steps for Siblin
         }
         let (from, to) = (from.as_ref(), to.as_ref());
         let refusal = if may_exit { Refusal::Enter(&to) } else { Refusal::Exit(&from) };
-        at.work(|single| single.tell_refused(refusal, Some(&to), Cause::Change, owner, cx))
+        at.work(|single| single.tell_refused(refusal, Some(&to), *cause, owner, cx))
     }
 
     #[inline]
@@ -237,13 +239,13 @@ impl<'a, T: Owner, S: ChangingState<T>, A: ChangingSeat<'a, T>> Steps for Siblin
         at.show(cx);
         let (from, to) = (from.as_ref(), to.as_ref());
         let (single, within) = at.single_within();
-        let change = Change::taken(Some(&from), Some(&to), Cause::Change, self.time_in_state).within(within);
+        let change = Change::taken(Some(&from), Some(&to), self.cause, self.time_in_state).within(within);
         single.tell(&change, now, owner, cx);
     }
 
     #[inline(always)]
     fn enter(&mut self) -> bool {
-        let Self { at, from, to, owner, cx, made, time_in_state, .. } = self;
+        let Self { at, cause, from, to, owner, cx, made, time_in_state, .. } = self;
         if at.is_closed() {
             return false;
         }
@@ -254,7 +256,7 @@ impl<'a, T: Owner, S: ChangingState<T>, A: ChangingSeat<'a, T>> Steps for Siblin
         let has_changed = at.has_changed(*made);
         let (from, to) = (from.as_ref(), to.as_ref());
         let (single, within) = at.single_within();
-        let change = Change::taken(Some(&from), Some(&to), Cause::Change, *time_in_state).within(within);
+        let change = Change::taken(Some(&from), Some(&to), *cause, *time_in_state).within(within);
         if has_changed {
             return tell_end(single.observer(), change, (End::Abandoned, &to), owner, cx);
         }
