@@ -1724,6 +1724,15 @@ impl<T: Owner> fmt::Display for Request<T> {
     }
 }
 
+/// Writes a change to a state as the request for it.
+pub(crate) struct ChangeTo<'t, T: Owner>(pub(crate) Cause, pub(crate) &'t StateRef<T>);
+
+impl<T: Owner> fmt::Display for ChangeTo<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Request::to(self.0, self.1).fmt(f)
+    }
+}
+
 fn write_change(f: &mut fmt::Formatter<'_>, cause: Cause, to: &dyn fmt::Display) -> fmt::Result {
     write!(f, "{cause} to {to}")
 }

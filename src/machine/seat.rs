@@ -470,11 +470,14 @@ impl<T: Owner> Seat<T> {
         let closed = rare.regions.take();
         // Dropped last: the `Drop` of a state or message may panic (rule 22).
         rare.ancestors.truncate(kept);
-        drop((ended, closed));
+        drop(ended);
+        drop(closed);
     }
 
     /// Moves the active path to the stack, with its timers, and makes `first` the current state. `leave_timers` adds the timers
     /// that the states of the path have requested and that are not yet set. `now` is in seconds. Returns the old current state.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "what is passed in registers need not be written and waited for")]
     pub(crate) fn push(
         &mut self,
         first: StateRef<T>,
@@ -483,57 +486,22 @@ impl<T: Owner> Seat<T> {
     ) -> StateRef<T> {
         let from = mem::replace(&mut self.current, first);
         let entered_at = mem::replace(&mut self.entered_at, now);
-        let rare = self.rare_mut();
-        let mut suspended = Suspended {
-            path: Path::new(),
-            times: SmallVec::new(),
-            timers: rare.waiting.change(0),
-            regions: RareBox::NONE,
-        };
-        rare.leave_ancestors(&mut suspended.path);
-        for at in &rare.ancestors_entered_at {
-            suspended.times.push(now - time_or_zero(*at));
-        }
-        rare.ancestors_entered_at.clear();
-        if !from.is_none() {
-            suspended.path.push(from.clone());
-            suspended.times.push(now - time_or_zero(entered_at));
-        }
-        for timer in &mut suspended.timers {
-            timer.due -= now;
-        }
-        rare.stack.push(suspended);
-        let closed = rare.regions.take();
-        // `leave_timers` is called only when the path is on the stack: it drops timers of states that had been left before,
-        // and a message's `Drop` may panic (rule 22).
-        if let Some(suspended) = rare.stack.last_mut() {
-            leave_timers(&mut suspended.timers);
-        }
-        drop(closed);
+        self.rare_mut().push(&from, entered_at, leave_timers, now);
         from
     }
 
-    /// Takes the top path off the stack and makes `first`, its outermost state, the current state. `now` is in seconds. Returns
-    /// the old current state, and the path with the times and timers that its other states get back when they are resumed.
+    /// Takes the top path off the stack and makes `first`, its outermost state, the current state. `now` is in seconds. Writes
+    /// the path to `resumption`, with the times and timers that its other states get back when they are resumed, if there are
+    /// any. Returns the old current state.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what is passed in registers need not be written and waited for")]
-    pub(crate) fn pop(&mut self, first: StateRef<T>, now: f64) -> (StateRef<T>, Option<Resumption<T>>) {
-        let rare = self.rare_mut();
-        let suspended = rare.stack.pop();
-        rare.ancestors_entered_at.clear();
-        // Dropped last: a state's `Drop` may panic (rule 22).
-        let mut left = Path::new();
-        rare.leave_ancestors(&mut left);
-        let ended = (rare.waiting.change(0), rare.regions.take());
-        let running = rare.waiting.timers.len();
+    pub(crate) fn pop(&mut self, first: StateRef<T>, now: f64, resumption: &mut Option<Resumption<T>>) -> StateRef<T> {
         let from = mem::replace(&mut self.current, first);
-        self.entered_at = NEVER;
-        let mut resumption = suspended.map(|suspended| Resumption { suspended, now, running });
+        self.entered_at = now - self.rare_mut().pop(now, resumption).unwrap_or(NEVER);
         if let Some(resumption) = resumption.as_mut().filter(|_| !self.current.is_none()) {
             self.resume(resumption);
         }
-        drop((left, ended));
-        (from, resumption)
+        from
     }
 
     /// Gives the current state, which is being resumed, its time and its timers back.
@@ -715,18 +683,72 @@ fn are_of<T: Owner>(timers: &[Timer<T>], depth: usize, with_machine: bool) -> bo
 }
 
 impl<T: Owner> Suspended<T> {
+    /// Returns the time of the only state on the path, if there is only one, and it has neither timers nor regions.
+    fn only_time(&self) -> Option<f64> {
+        let [time] = self.times[..] else { return None };
+        (self.timers.is_empty() && self.regions.is_none()).then_some(time)
+    }
+
     fn is_whole(&self) -> bool {
         self.path.len() == self.times.len() && are_of(newest(&self.timers), self.path.len(), false)
     }
 }
 
 impl<T: Owner> Rare<T> {
-    /// Moves the ancestors to the end of `path`. Their list keeps its memory.
-    fn leave_ancestors(&mut self, path: &mut Path<T>) {
-        for ancestor in &mut self.ancestors {
-            path.push(mem::replace(ancestor, StateRef::NONE));
+    /// Moves the active path, whose innermost state is `from`, to the stack. See [`Seat::push`].
+    fn push(&mut self, from: &StateRef<T>, entered_at: f64, leave_timers: &mut dyn FnMut(&mut Timers<T>), now: f64) {
+        let Self { stack, ancestors, ancestors_entered_at, waiting, regions, .. } = self;
+        // The path is filled when it is on the stack: a value that is moved right after it was written makes the processor wait.
+        let top = stack.len();
+        stack.push(Suspended {
+            path: Path::new(),
+            times: SmallVec::new(),
+            timers: Timers::new(),
+            regions: RareBox::NONE,
+        });
+        let Suspended { path, times, timers, .. } = &mut stack[top];
+        waiting.change_into(0, timers);
+        if !ancestors.is_empty() {
+            path.extend(ancestors.drain(..));
+            times.extend(ancestors_entered_at.drain(..).map(|at| now - time_or_zero(at)));
         }
-        self.ancestors.clear();
+        if !from.is_none() {
+            path.push(from.clone());
+            times.push(now - time_or_zero(entered_at));
+        }
+        for timer in &mut *timers {
+            timer.due -= now;
+        }
+        let closed = regions.take();
+        // `leave_timers` is called only when the path is on the stack: it drops timers of states that had been left before,
+        // and a message's `Drop` may panic (rule 22).
+        leave_timers(timers);
+        drop(closed);
+    }
+
+    /// Takes the top path off the stack, and ends the timers of the active path. See [`Seat::pop`]. Returns the time of the path,
+    /// if it is a single state that gets nothing else back, like nearly all paths. Such a path is not moved to `resumption`,
+    /// because this would take longer.
+    fn pop(&mut self, now: f64, resumption: &mut Option<Resumption<T>>) -> Option<f64> {
+        self.ancestors_entered_at.clear();
+        // Dropped last: a state's `Drop` may panic (rule 22).
+        let mut left = Path::new();
+        if !self.ancestors.is_empty() {
+            left.extend(self.ancestors.drain(..));
+        }
+        let ended = self.waiting.change(0);
+        let closed = self.regions.take();
+        let time = self.stack.last().and_then(Suspended::only_time);
+        if time.is_some() {
+            self.stack.truncate(self.stack.len() - 1);
+        } else {
+            let running = self.waiting.timers.len();
+            *resumption = self.stack.pop().map(|suspended| Resumption { suspended, now, running });
+        }
+        drop(left);
+        drop(ended);
+        drop(closed);
+        time
     }
 
     /// Returns whether a seat can do without this data.

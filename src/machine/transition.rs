@@ -34,7 +34,7 @@ use super::visit::Visit;
 use super::waiting::Scope;
 use crate::boxed::RareBox;
 use crate::change::{Cause, Change, End, NameOf, Outcome, Refusal};
-use crate::fsm::{Action, Order, Request, time_since};
+use crate::fsm::{Action, ChangeTo, Order, Request, time_since};
 use crate::owner::{Label, Owner, now, tell};
 use crate::state::{Place, State, StateRef};
 
@@ -316,13 +316,12 @@ impl<T: Owner> Single<'_, T> {
         owner: &mut T,
         cx: &mut T::Context<'_>,
     ) -> bool {
-        let request = Request::to(cause, to);
-        if !self.may_change(&request, owner) {
+        if !self.may_change(&ChangeTo(cause, to), owner) {
             return false;
         }
         match kept {
             Some(kept) => self.change(Plan::into_one(cause, kept, to), owner, cx),
-            None => self.execute_path(&request, owner, cx),
+            None => self.execute_path(&Request::to(cause, to), owner, cx),
         }
     }
 
@@ -376,9 +375,11 @@ impl<T: Owner> Single<'_, T> {
     fn change(&mut self, plan: Plan<'_, T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         // Until the change has ended, `Fsm::target` returns this state.
         self.target = plan.entered.last().cloned().unwrap_or(StateRef::NONE);
-        let (from, composite) = (self.seat.current.clone(), self.composite());
-        let from = (&from, &*from);
-        let is_made = carry_out(&mut OneChange::new(self, plan, from, composite.as_ref(), &mut None, owner, cx));
+        // Not as a tuple: moving a value right after it was written makes the processor wait.
+        let from = self.seat.current.clone();
+        let composite = self.composite();
+        let left = (&from, &*from);
+        let is_made = carry_out(&mut OneChange::new(self, plan, left, composite.as_ref(), &mut None, owner, cx));
         self.target = StateRef::NONE;
         is_made
     }
@@ -654,20 +655,20 @@ impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
             single.marks |= HAS_CHANGED_INSIDE;
         }
         self.time_in_state = time_since(single.seat.entered_at, now);
-        let first = plan.entered.first().cloned().unwrap_or(StateRef::NONE);
         if self.is_displaced && plan.kept > 0 {
-            let parent = first.parent().unwrap_or(StateRef::NONE);
+            let parent = plan.entered.first().and_then(|first| first.parent()).unwrap_or(StateRef::NONE);
             if within.is_some() { single.place_inside(&parent) } else { single.seat.place(&parent) }
         }
         let mut ended =
             if single.requests.is_empty() { Requests::new() } else { single.end_timers(plan.kept, plan.cause) };
         let mut closed = single.seat.take_regions();
+        let first = plan.entered.first().cloned().unwrap_or(StateRef::NONE);
         match plan.cause {
             Cause::Push => {
                 drop(single.seat.push(first, &mut |timers| mem::take(&mut ended).leave_timers(timers), now));
                 single.seat.suspend_regions(closed.take(), &mut single.requests, now);
             }
-            Cause::Pop => *self.resumption = single.seat.pop(first, now).1,
+            Cause::Pop => drop(single.seat.pop(first, now, self.resumption)),
             _ => drop(single.seat.replace(plan.kept, first, now)),
         }
         drop(closed);

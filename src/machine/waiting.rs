@@ -359,9 +359,19 @@ impl<T: Owner> Waiting<T> {
     /// Wakes the machine for a change that keeps the outermost `kept` active states. Ends and returns the timers of the other
     /// states.
     pub(crate) fn change(&mut self, kept: usize) -> Timers<T> {
+        let mut ended = Timers::new();
+        self.change_into(kept, &mut ended);
+        ended
+    }
+
+    /// Does the same as [`change`](Self::change), and writes the timers that end to an empty list.
+    #[inline]
+    pub(crate) fn change_into(&mut self, kept: usize, ended: &mut Timers<T>) {
         self.wanted = None;
         self.wake();
-        self.timers.end(kept)
+        if !self.timers.is_empty() {
+            *ended = self.timers.end(kept);
+        }
     }
 
     /// Sets a timer. A note replaces the state's note with the same key, and a change in the next tick replaces the change that

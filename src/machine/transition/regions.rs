@@ -117,7 +117,8 @@ impl<T: Owner> Single<'_, T> {
         let suspended = self.seat.rare.as_ref().and_then(|rare| rare.stack.last());
         let branch = Branch::flat(suspended.map_or_else(Path::new, |suspended| suspended.path.clone()));
         let first = branch.path.first().cloned().unwrap_or(StateRef::NONE);
-        let mut resumption = self.seat.pop(first, now::<T>(cx)).1;
+        let mut resumption = None;
+        drop(self.seat.pop(first, now::<T>(cx), &mut resumption));
         self.show(cx);
         self.enter_branch(&branch, Cause::Pop, &mut resumption, owner, cx);
     }
