@@ -14,10 +14,11 @@ use crate::loaded::Loaded;
 use crate::progress::{Above, bar};
 use crate::puppet::{CHANCE, Names, Told};
 use crate::setting::Setting;
-use crate::shown::listed;
-use crate::stage::{Stage, ticks};
+use crate::shown::{escaped, listed};
+use crate::stage::{Stage, is_due, ticks, time};
 use crate::table::{Moment, read, sort};
-use crate::{Exit, Outcome, WordsFile, complain, report, tests, whole_file, written};
+use crate::tests::{self, time_of};
+use crate::{Exit, Outcome, WordsFile, complain, report, whole_file, written};
 
 #[derive(Args)]
 pub(crate) struct Run {
@@ -35,7 +36,7 @@ pub(crate) struct Run {
     /// A table of values over time: CSV with a column `time`, or TOML with `[[at]]`. `-` is standard input, in CSV.
     #[arg(long, value_name = "FILE")]
     values: Option<PathBuf>,
-    /// How long to run, in seconds. By default as long as the table of values, or 10.
+    /// How long to run, in seconds. By default until the last row of the table of values has been played, or 10.
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     seconds: Option<f64>,
     /// How long a tick is, in seconds. By default, the file's `ticks_per_second` says it, or else the game's; or else it is 0.1.
@@ -93,14 +94,12 @@ pub(crate) fn run(run: &Run, words: Option<Words>) -> Outcome {
         None => Vec::new(),
     };
     let end = run.seconds.or(table.last().map(|last| last.time.max(0.0))).unwrap_or(10.0);
-    if let Some((Told { name, .. }, time)) = run.send.iter().find(|(_, time)| *time > end) {
-        return Err(format!("`{name}` would be sent at {time} s, but the run ends at {end} s"));
-    }
     let mut moments = table.clone();
     moments.push(Moment { time: f64::MIN, settings: run.set.clone(), message: None });
-    let sent =
-        run.send.iter().map(|(name, time)| Moment { time: *time, settings: Vec::new(), message: Some(name.clone()) });
-    moments.extend(sent);
+    let sent = || {
+        run.send.iter().map(|(name, time)| Moment { time: *time, settings: Vec::new(), message: Some(name.clone()) })
+    };
+    moments.extend(sent());
     sort(&mut moments);
 
     let outlines = match input.outlines(words.as_ref())? {
@@ -111,7 +110,14 @@ pub(crate) fn run(run: &Run, words: Option<Words>) -> Outcome {
         }
     };
     let tick = run.tick.unwrap_or_else(|| tick_of(&outlines, words.as_ref()));
-    let ticks = ticks(end, tick)?;
+    let mut ticks = ticks(end, tick)?;
+    if run.seconds.is_none() && table.last().is_some_and(|last| !is_due(last, time(ticks, tick))) {
+        ticks += 1;
+    }
+    let end = time(ticks, tick);
+    if let Some(Moment { time, message: Some(Told { name, .. }), .. }) = sent().find(|sent| !is_due(sent, end)) {
+        return Err(format!("`{name}` would be sent at {time} s, but the run ends at {} s", time_of(end)));
+    }
     let Some(loaded) = Loaded::new(&input, run.machine.as_deref(), &outlines, words, tick, &moments)? else {
         return Ok(Exit::Found);
     };
@@ -125,6 +131,11 @@ pub(crate) fn run(run: &Run, words: Option<Words>) -> Outcome {
     let unset: Vec<_> = loaded.names.keys().filter(|name| !given.contains(name)).map(String::as_str).collect();
     if !unset.is_empty() {
         complain(&format!("not set, treated as 0 or false: {}", listed(unset)));
+    }
+
+    if let (Some(path), Some(late)) = (&run.values, table.iter().find(|row| !is_due(row, end))) {
+        let path = escaped(&path.display().to_string());
+        complain(&format!("{path}: rows from {} s on are not played: the run ends at {} s", late.time, time_of(end)));
     }
 
     let bar = bar(ticks, ProgressDrawTarget::stderr());

@@ -102,10 +102,8 @@ impl<W: Write> Stage<W> {
 
     /// Plays one tick, after the moments that have come until then, which it takes from the list.
     pub(crate) fn step(&mut self, tick: u64, next: &mut &[Moment], tells_why: bool) -> std::io::Result<()> {
-        #[expect(clippy::cast_precision_loss, reason = "fewer than 1000 million")]
-        let now = tick as f64 * self.tick;
-        self.clock.now = now;
-        while let Some((moment, rest)) = next.split_first().filter(|(moment, _)| moment.time <= now + 1e-9) {
+        self.clock.now = time(tick, self.tick);
+        while let Some((moment, rest)) = next.split_first().filter(|(moment, _)| is_due(moment, self.clock.now)) {
             *next = rest;
             self.set(moment);
             if let Some(message) = &moment.message {
@@ -435,4 +433,15 @@ pub(crate) fn ticks(end: f64, tick: f64) -> Result<u64, String> {
     )]
     // Times are rounded to nanoseconds, and a tick may be as short as 0.1 ms.
     Ok((end / tick + 1e-5).floor() as u64)
+}
+
+/// Returns the time of a tick.
+#[expect(clippy::cast_precision_loss, reason = "at most 1000 million")]
+pub(crate) fn time(nth: u64, tick: f64) -> f64 {
+    nth as f64 * tick
+}
+
+/// Returns whether the tick at this time plays a moment, if no earlier tick has.
+pub(crate) fn is_due(moment: &Moment, now: f64) -> bool {
+    moment.time <= now + 1e-9
 }

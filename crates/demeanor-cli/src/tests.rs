@@ -14,7 +14,7 @@ use crate::loaded::Loaded;
 use crate::puppet::{Event, Told};
 use crate::setting::Setting;
 use crate::shown::escaped;
-use crate::stage::ticks;
+use crate::stage::{is_due, ticks, time};
 use crate::table::{self, Moment, parsed, sort};
 use crate::{Exit, Outcome, WordsFile, complain, count, report, tell, whole_file};
 
@@ -216,6 +216,11 @@ pub(crate) fn replay(input: &Input, table: &Path, machine: Option<&str>, words: 
             return Ok(Exit::Found);
         };
         let ticks = ticks(test.seconds, tick).map_err(|why| named(format!("run {}: {why}", nth + 1)))?;
+        let end = time(ticks, tick);
+        if let Some(last) = test.moments.last().filter(|last| !is_due(last, end)) {
+            let why = format!("there is a row at {} s, but the run ends at {} s", last.time, time_of(end));
+            return Err(named(format!("run {}: {why}", nth + 1)));
+        }
         let (events, end) = loaded.play(&test.moments, tick, ticks)?;
         let happens = lines(&events, test.seconds, &end);
         if happens != test.expect {
@@ -245,12 +250,14 @@ impl Test {
     pub(crate) fn of_run(
         loaded: &Loaded,
         machine: Option<&str>,
-        moments: Vec<Moment>,
+        mut moments: Vec<Moment>,
         tick: f64,
         ticks: u64,
     ) -> Result<Self, String> {
-        #[expect(clippy::cast_precision_loss, reason = "fewer than 1000 million")]
-        let seconds = time_of(ticks as f64 * tick);
+        let end = time(ticks, tick);
+        // On the page, values can be set for the ticks that follow.
+        moments.retain(|moment| is_due(moment, end));
+        let seconds = time_of(end);
         let (events, end) = loaded.play(&moments, tick, ticks)?;
         let expect = lines(&events, seconds, &end);
         Ok(Self { machine: machine.map(str::to_owned), tick, has_tick: true, seconds, moments, expect })
@@ -330,7 +337,7 @@ fn lines(events: &[(f64, Event)], seconds: f64, end: &str) -> Vec<String> {
 }
 
 /// Returns a time without the error of its calculation.
-fn time_of(seconds: f64) -> f64 {
+pub(crate) fn time_of(seconds: f64) -> f64 {
     (seconds * 1e9).round() / 1e9
 }
 

@@ -402,6 +402,10 @@ fn a_table_with_a_mistake_names_its_run() {
             "tick = 0.1\n[[run]]\nseconds = 1\nexpect = []\nat = [{ seen = true }]\n",
             "run 1: `at` number 1: there is no `time`",
         ),
+        (
+            "tick = 0.1\n[[run]]\nseconds = 1.05\nexpect = []\nat = [{ time = 1.02, seen = true }]\n",
+            "run 1: there is a row at 1.02 s, but the run ends at 1 s",
+        ),
     ] {
         let folder = Folder::new("bad_table").with("guard.toml", GUARD).with("bad.tests.toml", table);
         let (code, _, complained) = folder.run(&["run", "guard.toml", "--tests", "bad.tests.toml"]);

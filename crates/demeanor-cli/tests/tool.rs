@@ -280,6 +280,25 @@ exits = [{ to = 'flee' }]
     );
 }
 
+#[test]
+fn a_run_plays_the_last_row_or_says_which_rows_it_does_not_play() {
+    let file = "initial = 'a'\nstates.a.exits = [{ to = 'b', on = 'hit' }]\nstates.b.final = true\n";
+    let (file, table) = (scratch("last_row.toml", file), scratch("last_row.csv", "time,message\n0,\n1.04,hit\n"));
+    let (file, table) = (file.to_str().unwrap(), table.to_str().unwrap());
+    let run = |more: &[&str]| demeanor(&[&["run", file, "--tick", "0.1", "--values", table], more].concat());
+    let hit = "   1.10 s  message hit\n   1.10 s  a -> b: on hit\n";
+    for (more, is_hit, expected) in [
+        (&[][..], true, String::new()),
+        (&["--send", "hit@1.1"], true, String::new()),
+        (&["--seconds", "1.1"], true, String::new()),
+        (&["--seconds", "1.04"], false, format!("{table}: rows from 1.04 s on are not played: the run ends at 1 s\n")),
+    ] {
+        let (code, told, complained) = run(more);
+        assert_eq!((code, complained), (0, expected), "{more:?}");
+        assert_eq!(told.contains(hit), is_hit, "{more:?}: {told}");
+    }
+}
+
 /// The machine sets the value when it starts, after the first row has set it.
 #[test]
 fn the_first_row_sets_values_once() {
@@ -603,6 +622,10 @@ fn what_the_command_line_gets_wrong_is_told_in_a_line() {
         (
             &["--send", "took_damage@99", "--seconds", "0.2"],
             "`took_damage` would be sent at 99 s, but the run ends at 0.2 s",
+        ),
+        (
+            &["--send", "took_damage@1.04", "--seconds", "1.04"],
+            "`took_damage` would be sent at 1.04 s, but the run ends at 1 s",
         ),
         (&["--seconds", "nan"], "a run cannot last NaN seconds: it must be 0 or more"),
         (

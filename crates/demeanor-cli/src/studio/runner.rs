@@ -11,7 +11,7 @@ use crate::loaded::Loaded;
 use crate::puppet::{Event, Told};
 use crate::setting::Setting;
 use crate::simulate::{check_settings, tick_of};
-use crate::stage::Stage;
+use crate::stage::{Stage, is_due, time};
 use crate::table::Moment;
 
 /// No run is longer, in ticks.
@@ -67,7 +67,7 @@ pub(super) fn play(project: &Project, run: &OfRun, before: Option<Runner>) -> Re
     let outlines = run.of.outlines(&input, project)?;
     let tick = run.tick.filter(|tick| *tick > 0.0).unwrap_or_else(|| tick_of(&outlines, project.words.as_ref()));
     let moments = moments(&run.inputs, tick)?;
-    let (now, later) = moments.split_at(moments.partition_point(|moment| moment.time <= time(run.to, tick) + 1e-9));
+    let (now, later) = moments.split_at(moments.partition_point(|moment| is_due(moment, time(run.to, tick))));
     let mut runner = if let Some(before) = before.filter(|before| before.begins(run, tick, now)) {
         before
     } else {
@@ -102,11 +102,6 @@ pub(super) fn moments(inputs: &[RunInput], tick: f64) -> Result<Vec<Moment>, Str
     let mut moments = inputs.iter().map(moment).collect::<Result<Vec<_>, String>>()?;
     crate::table::sort(&mut moments);
     Ok(moments)
-}
-
-#[expect(clippy::cast_precision_loss, reason = "fewer than a million")]
-fn time(ticks: u64, tick: f64) -> f64 {
-    ticks as f64 * tick
 }
 
 impl Runner {

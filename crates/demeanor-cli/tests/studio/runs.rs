@@ -126,6 +126,7 @@ fn a_run_that_is_kept_is_a_test_of_the_tool() {
         let inputs = json!([
             { "tick": 0, "values": { "health": health, "enemy_visible": true } },
             { "tick": 4, "values": { "enemy_visible": false }, "message": "took_damage" },
+            { "tick": 13, "values": { "enemy_visible": true } },
         ]);
         let of = json!({ "path": "guard.fsm.toml", "text": GUARD, "inputs": inputs, "to": 12 });
         let (status, told) = studio.ask("keep", &of);
