@@ -151,7 +151,8 @@ pub(crate) fn tests(tests: &Tests, words: Option<&Words>) -> Outcome {
         let _ = writeln!(table, "machine = {}", quoted(machine));
     }
     let tick = written.first().map_or(0.1, |(_, test)| test.tick);
-    if !are_several {
+    // A table without runs has it, too, so that it is not empty.
+    if !are_several || written.is_empty() {
         let _ = writeln!(table, "tick = {tick}");
     }
     for (exits, test) in &mut written {
@@ -190,6 +191,10 @@ pub(crate) fn replay(input: &Input, table: &Path, machine: Option<&str>, words: 
     let text = fs::read_to_string(table).map_err(|error| named(error.to_string()))?;
     let mut table: RunsTable = parsed(&text).map_err(named)?;
     let runs = std::mem::take(&mut table.run);
+    // `tests` writes a table without runs for a machine without exits, but with the length of a tick.
+    if runs.is_empty() && table.tick.is_none() {
+        return Err(named("there are no runs in it".into()));
+    }
     let tests = runs
         .into_iter()
         .enumerate()

@@ -287,6 +287,20 @@ fn table(name: &str, file: &str) -> String {
 }
 
 #[test]
+fn a_table_without_exits_has_no_runs() {
+    for (name, file) in [
+        ("no_exits", "initial = 'a'\nstates.a.final = true\n"),
+        (
+            "no_exits_of_two",
+            "machines.a = { initial = 'a', states.a = { final = true } }\nmachines.b = { initial = 'b', states.b = { final = true } }\n",
+        ),
+    ] {
+        let told = "# 0 runs, which take 0 of 0 exits; 0 cannot be taken, and no run was found for 0.\ntick = 0.1";
+        assert_eq!(table(name, file), told);
+    }
+}
+
+#[test]
 fn a_run_that_waits_for_long_has_long_ticks() {
     let file = "initial = 'a'\nstates.a.exits = [{ to = 'b', after = '2 min' }, { to = 'b', when = 'x' }]\nstates.b.final = true\n";
     assert_eq!(
@@ -386,6 +400,8 @@ fn the_table_says_why_no_run_was_found() {
 #[test]
 fn a_table_with_a_mistake_names_its_run() {
     for (table, why) in [
+        ("", "there are no runs in it"),
+        ("run = []\n", "there are no runs in it"),
         ("[[run]]\nseconds = 1\nexpect = []\n", "run 1: there is no `tick` in it"),
         ("tick = 0.1\n[[run]]\nexpect = []\n", "line 2: missing field `seconds`"),
         ("tick = 0.1\n\n[[run]]\nseconds = 1\n", "line 3: missing field `expect`"),
