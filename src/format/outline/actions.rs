@@ -1,8 +1,11 @@
 //! Checks the actions of exits and states, and the values that exits set.
 
+use std::ops::Range;
+
 use super::mention::{ConditionPlace, Meaning};
 use super::resolve::Resolver;
 use crate::format::action::{WrittenAction, WrittenActions};
+use crate::format::name::Name;
 use crate::format::operand::{Atom, Operand};
 use crate::format::problems::Mistake;
 use crate::format::problems::mistake::listed;
@@ -29,19 +32,23 @@ impl Resolver<'_> {
     fn action(&mut self, WrittenAction { name, argument, span, .. }: &WrittenAction) {
         self.mention(name, Meaning::Action);
         let given = argument.as_ref().map(|_| ValueKind::Number);
-        let Some(words) = self.words else {
-            self.unchecked.actions.entry(name.text.clone()).or_insert(given);
-            return;
+        let takes = if let Some(words) = self.words {
+            let Some(takes) = words.actions.get(&name.text) else {
+                return self.unknown(WordKind::Action, name, words.actions.keys());
+            };
+            *takes
+        } else {
+            let takes = *self.assumed.actions.entry(name.text.clone()).or_insert(given);
+            *self.unchecked.actions.entry(name.text.clone()).or_insert(takes)
         };
-        match (words.actions.get(&name.text), given) {
-            (None, _) => self.unknown(WordKind::Action, name, words.actions.keys()),
-            (Some(Some(_)), None) => {
+        match (takes, given) {
+            (Some(_), None) => {
                 Mistake::error("action", name.span.clone(), format!("action `{name}` needs a number"))
                     .label("without a number")
                     .help(format!("write `{{ {name} = 1 }}`"))
                     .report(self.findings);
             }
-            (Some(None), Some(_)) => {
+            (None, Some(_)) => {
                 Mistake::error("action", span.clone(), format!("action `{name}` gets no number"))
                     .label("a number")
                     .help(format!("write `\"{name}\"`"))
@@ -56,9 +63,12 @@ impl Resolver<'_> {
         self.mention(name, Meaning::Value);
         let given = if let Some(Operand::Atom(Atom::Bool(_))) = argument { ValueKind::Flag } else { ValueKind::Number };
         let Some(words) = self.words else {
-            self.unchecked.values.entry(name.text.clone()).or_insert(given);
             self.unchecked.fields.insert(name.text.clone());
-            return given == ValueKind::Flag;
+            let kind = self.assumed(name, given);
+            if kind != given {
+                self.findings.add(wrong_type(name, kind, span.clone()));
+            }
+            return kind == ValueKind::Flag;
         };
         match words.values.get(&name.text) {
             None => self.unknown(WordKind::Value, name, words.values.keys()),
@@ -72,16 +82,7 @@ impl Resolver<'_> {
                     })
                     .report(self.findings);
             }
-            Some(kind) if *kind != given => {
-                let (is, help) = match kind {
-                    ValueKind::Flag => ("true or false, not a number", format!("write `{name} = true`")),
-                    ValueKind::Number => ("a number, not true or false", format!("write `{name} = 1`")),
-                };
-                Mistake::error("wrong-type", span.clone(), format!("`{name}` is {is}"))
-                    .label("the new value")
-                    .help(help)
-                    .report(self.findings);
-            }
+            Some(kind) if *kind != given => self.findings.add(wrong_type(name, *kind, span.clone())),
             Some(_) => {
                 let range = words.ranges.get(&name.text);
                 if let (Some(Operand::Atom(Atom::Number(number))), Some((least, most))) = (argument, range) {
@@ -95,4 +96,13 @@ impl Resolver<'_> {
         }
         words.values.get(&name.text) == Some(&ValueKind::Flag)
     }
+}
+
+/// Returns the mistake for a new value of the wrong kind.
+fn wrong_type(name: &Name, kind: ValueKind, at: Range<usize>) -> Mistake {
+    let (is, help) = match kind {
+        ValueKind::Flag => ("true or false, not a number", format!("write `{name} = true`")),
+        ValueKind::Number => ("a number, not true or false", format!("write `{name} = 1`")),
+    };
+    Mistake::error("wrong-type", at, format!("`{name}` is {is}")).label("the new value").help(help)
 }

@@ -1,5 +1,6 @@
 //! Resolves the names in conditions (values, fields and states), and checks whether each test is allowed at its place.
 
+use std::fmt::Display;
 use std::ops::Range;
 
 use super::mention::{ConditionPlace, Meaning};
@@ -71,7 +72,7 @@ impl Resolver<'_> {
         match (&*left, &*right) {
             (Operand::Atom(Atom::Bool(_)), Operand::Atom(Atom::Input(flag)))
             | (Operand::Atom(Atom::Input(flag)), Operand::Atom(Atom::Bool(_))) => {
-                self.findings.add(flag_as_number(&flag.name));
+                self.findings.add(flag_as_number(flag, &flag.name.span));
             }
             (Operand::Atom(Atom::Bool(yes)), other) | (other, Operand::Atom(Atom::Bool(yes))) => {
                 if let Some(at) = first_span(other) {
@@ -123,8 +124,8 @@ impl Resolver<'_> {
         }
     }
 
-    fn input(&mut self, Input { name, is_field }: &Input, used_as: ValueKind, place: ConditionPlace<'_>) {
-        if *is_field { self.field(name, used_as, place) } else { self.value(name, used_as) }
+    fn input(&mut self, input: &Input, used_as: ValueKind, place: ConditionPlace<'_>) {
+        if input.is_field { self.field(input, used_as, place) } else { self.value(&input.name, used_as) }
     }
 
     pub(super) fn value(&mut self, name: &Name, used_as: ValueKind) {
@@ -133,17 +134,24 @@ impl Resolver<'_> {
             if self.defined.has(&name.text) {
                 return self.unknown(WordKind::Value, name, []);
             }
-            self.unchecked.values.entry(name.text.clone()).or_insert(used_as);
-            return;
+            let kind = self.assumed(name, used_as);
+            return self.kind(name, &name.span, kind, used_as);
         };
         match words.values.get(&name.text) {
-            Some(kind) => self.kind(name, *kind, used_as),
+            Some(kind) => self.kind(name, &name.span, *kind, used_as),
             None => self.unknown(WordKind::Value, name, words.values.keys()),
         }
     }
 
+    /// Returns the kind of a value whose game is unknown, which is the kind of its first use in the file.
+    pub(super) fn assumed(&mut self, name: &Name, used_as: ValueKind) -> ValueKind {
+        let kind = *self.assumed.values.entry(name.text.clone()).or_insert(used_as);
+        *self.unchecked.values.entry(name.text.clone()).or_insert(kind)
+    }
+
     /// Checks a field of the message that an exit waits for.
-    fn field(&mut self, name: &Name, used_as: ValueKind, place: ConditionPlace<'_>) {
+    fn field(&mut self, input: &Input, used_as: ValueKind, place: ConditionPlace<'_>) {
+        let name = &input.name;
         let ConditionPlace::Message(message) = place else {
             Mistake::error("message", name.span.clone(), "there is no message here whose fields could be asked")
                 .label("a field of a message")
@@ -153,13 +161,15 @@ impl Resolver<'_> {
         };
         self.mention(name, Meaning::Field { message: message.into() });
         let Some(words) = self.words else {
+            let assumed = self.assumed.message_fields.entry(message.into()).or_default();
+            let kind = *assumed.entry(name.text.clone()).or_insert(used_as);
             let fields = self.unchecked.message_fields.entry(message.into()).or_default();
-            fields.entry(name.text.clone()).or_insert(used_as);
-            return;
+            fields.insert(name.text.clone(), kind);
+            return self.kind(input, &name.span, kind, used_as);
         };
         let fields = words.message_fields.get(message);
         match fields.and_then(|fields| fields.get(&name.text)) {
-            Some(kind) => self.kind(name, *kind, used_as),
+            Some(kind) => self.kind(input, &name.span, *kind, used_as),
             // The message is unknown, and has already been reported.
             None if !words.messages.contains(message) => {}
             None => {
@@ -183,17 +193,17 @@ impl Resolver<'_> {
     }
 
     /// Reports a flag that is used as a number, or a number that is used as a flag.
-    fn kind(&mut self, name: &Name, kind: ValueKind, used_as: ValueKind) {
+    fn kind(&mut self, name: &dyn Display, at: &Range<usize>, kind: ValueKind, used_as: ValueKind) {
         match kind {
             kind if kind == used_as => {}
             ValueKind::Number => {
                 let message = format!("`{name}` is a number, which is neither true nor false");
-                Mistake::error("comparison", name.span.clone(), message)
+                Mistake::error("comparison", at.clone(), message)
                     .label("a number")
                     .help(format!("compare it, as in `{name} > 0`"))
                     .report(self.findings);
             }
-            ValueKind::Flag => self.findings.add(flag_as_number(name)),
+            ValueKind::Flag => self.findings.add(flag_as_number(name, at)),
         }
     }
 
@@ -221,8 +231,8 @@ fn first_span(side: &Operand) -> Option<Range<usize>> {
     })
 }
 
-fn flag_as_number(name: &Name) -> Mistake {
-    Mistake::error("comparison", name.span.clone(), format!("`{name}` is true or false, not a number"))
+fn flag_as_number(name: &dyn Display, at: &Range<usize>) -> Mistake {
+    Mistake::error("comparison", at.clone(), format!("`{name}` is true or false, not a number"))
         .label("true or false")
         .help(format!("write `{name}` or `not {name}`"))
 }

@@ -220,7 +220,7 @@ pub struct ExitOutline {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unchecked {
-    /// The values in conditions. If a value is used both as a number and as a flag, its first use determines the kind.
+    /// The values in conditions. It is an error to use a value both as a number and as a flag.
     pub values: BTreeMap<String, ValueKind>,
     /// The behaviors.
     pub behaviors: BTreeSet<String>,

@@ -26,9 +26,12 @@ use crate::format::words::{ValueKind, WordKind, Words};
 /// The name of the pseudo-message for exits that are taken when the machine that their state runs has ended.
 const DONE: &str = "done";
 
-/// The states that several machines of a file share: the draft of each state, and its resolved form.
+/// What the machines of a file have in common, such as the states that several of them share: the draft of each state, and its
+/// resolved form.
 #[derive(Default)]
 pub(crate) struct Common<'i> {
+    /// The kinds of words whose game is unknown: the kinds of their first uses in the file.
+    assumed: Unchecked,
     resolved: HashMap<*const DraftState<'i>, Resolved<'i>>,
 }
 
@@ -98,6 +101,7 @@ pub(crate) fn resolve<'i>(
         linked,
         mentions: Vec::new(),
         unchecked: Unchecked::default(),
+        assumed: &mut common.assumed,
     };
     let initial = draft.initial.and_then(|initial| resolver.state_named(initial));
     let global = draft.global.and_then(|global| resolver.global(global, initial));
@@ -220,6 +224,8 @@ pub(super) struct Resolver<'a> {
     pub(super) defined: Arc<DefinedWords>,
     mentions: Vec<Mention>,
     pub(super) unchecked: Unchecked,
+    /// The kinds of words in all machines of the file so far.
+    pub(super) assumed: &'a mut Unchecked,
 }
 
 impl Resolver<'_> {
