@@ -7,7 +7,7 @@ use demeanor::Flow;
 use demeanor::definition::{Coverage, Outline, Words};
 use demeanor::diagram::{Diagram, DiagramState};
 
-use crate::input::Input;
+use crate::input::{Input, spare};
 use crate::observed::{merged, of_machine};
 use crate::shown::{escaped, listed};
 use crate::svg::svg;
@@ -86,6 +86,8 @@ fn percent(text: &str) -> Result<f64, String> {
 }
 
 pub(crate) fn graph(graph: &Graph, words: Option<&Words>) -> Outcome {
+    let inputs = graph.file.iter().chain(&graph.observed).map(PathBuf::as_path);
+    spare(graph.output.as_deref(), inputs.chain(graph.words.path()))?;
     let flow = if graph.observed.is_empty() { None } else { Some(merged(&graph.observed)?) };
     match (&graph.file, flow) {
         (Some(file), flow) => of_file(graph, file, flow.as_ref(), words),
@@ -103,7 +105,6 @@ pub(crate) fn graph(graph: &Graph, words: Option<&Words>) -> Outcome {
 
 fn of_file(graph: &Graph, file: &Path, flow: Option<&Flow>, words: Option<&Words>) -> Outcome {
     let input = Input::new(file)?;
-    input.spare(graph.output.as_deref())?;
     let outlines = match input.outlines(words)? {
         Ok(outlines) => outlines,
         Err(problems) => {

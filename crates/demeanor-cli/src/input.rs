@@ -83,13 +83,6 @@ impl Input {
         }
     }
 
-    /// Checks that a result is not written over the file that is read.
-    pub(crate) fn spare(&self, output: Option<&Path>) -> Result<(), String> {
-        let (Self::File(file), Some(output)) = (self, output) else { return Ok(()) };
-        let is_same = matches!((file.canonicalize(), output.canonicalize()), (Ok(file), Ok(output)) if file == output);
-        if is_same { Err(format!("{}: the result would replace the definition", output.display())) } else { Ok(()) }
-    }
-
     /// Returns the message about a machine that a file does not have.
     pub(crate) fn no_machine(&self, machine: Option<&str>, names: &[String]) -> String {
         let machine = machine.unwrap_or_default();
@@ -100,6 +93,18 @@ impl Input {
         };
         format!("{}: there is no machine `{machine}`; {there_are}", self.name())
     }
+}
+
+/// Checks that a result is not written over a file that is read.
+pub(crate) fn spare<'a>(output: Option<&Path>, inputs: impl IntoIterator<Item = &'a Path>) -> Result<(), String> {
+    let Some((output, whole)) = output.and_then(|output| Some((output, output.canonicalize().ok()?))) else {
+        return Ok(());
+    };
+    let mut files = inputs.into_iter().filter(|file| !is_standard(file));
+    if files.any(|file| file.canonicalize().is_ok_and(|file| file == whole)) {
+        return Err(format!("{}: the result would replace a file that is read", output.display()));
+    }
+    Ok(())
 }
 
 /// Returns whether a path is standard input.

@@ -3,20 +3,20 @@
 use std::collections::BTreeSet;
 use std::io::BufWriter;
 use std::path::PathBuf;
-use std::slice;
+use std::{iter, slice};
 
 use clap::Args;
 use demeanor::definition::{Outline, PropertyWatch, ValueKind, Words};
 use indicatif::ProgressDrawTarget;
 
-use crate::input::{Input, is_standard};
+use crate::input::{Input, is_standard, spare};
 use crate::loaded::Loaded;
 use crate::progress::{Above, bar};
 use crate::puppet::{CHANCE, Names, Told};
 use crate::setting::Setting;
 use crate::shown::{escaped, listed};
 use crate::stage::{Stage, is_due, ticks, time};
-use crate::table::{Moment, read, sort};
+use crate::table::{self, Moment, sort};
 use crate::tests::{self, time_of};
 use crate::{Exit, Outcome, WordsFile, complain, report, whole_file, written};
 
@@ -82,7 +82,8 @@ fn sending(text: &str) -> Result<(Told, f64), String> {
 
 pub(crate) fn run(run: &Run, words: Option<Words>) -> Outcome {
     let input = Input::new(&run.file)?;
-    input.spare(run.flow.as_deref())?;
+    let inputs = iter::once(&run.file).chain(&run.values).map(PathBuf::as_path);
+    spare(run.flow.as_deref(), inputs.chain(run.words.path()))?;
     if let Some(table) = &run.tests {
         return tests::replay(&input, table, run.machine.as_deref(), words.as_ref());
     }
@@ -90,7 +91,7 @@ pub(crate) fn run(run: &Run, words: Option<Words>) -> Outcome {
         Some(path) if is_standard(path) && is_standard(&run.file) => {
             return Err("the definition and its values cannot both come by standard input".into());
         }
-        Some(path) => read(path)?,
+        Some(path) => table::read(path)?,
         None => Vec::new(),
     };
     let end = run.seconds.or(table.last().map(|last| last.time.max(0.0))).unwrap_or(10.0);

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{fs, iter};
 
 use clap::Args;
 use demeanor::definition::{ExitRuns, Leads, Meaning, Outline, StateId, Witness, WitnessValue, Words};
 use serde::Deserialize;
 
-use crate::input::Input;
+use crate::input::{Input, spare};
 use crate::loaded::Loaded;
 use crate::puppet::{Event, Told};
 use crate::setting::Setting;
@@ -70,7 +70,7 @@ struct RunsTableRun {
 /// Writes the table.
 pub(crate) fn tests(tests: &Tests, words: Option<&Words>) -> Outcome {
     let input = Input::new(&tests.file)?;
-    input.spare(tests.output.as_deref())?;
+    spare(tests.output.as_deref(), iter::once(tests.file.as_path()).chain(tests.words.path()))?;
     let outlines = match input.outlines(words)? {
         Ok(outlines) => outlines,
         Err(problems) => {

@@ -653,15 +653,32 @@ fn a_row_of_a_table_with_a_wrong_value_is_named_by_its_time() {
 }
 
 #[test]
-fn a_result_does_not_replace_the_definition() {
-    let text = "initial = 'a'\nstates.a.final = true\n";
-    let file = scratch("spared.toml", text);
-    let file = file.to_str().unwrap();
-    for arguments in [["graph", file, "-o", file], ["tests", file, "-o", file], ["run", file, "--flow", file]] {
-        let (code, told, complained) = demeanor(&arguments);
-        let expected = format!("error: {file}: the result would replace the definition\n");
+fn a_result_does_not_replace_a_file_that_is_read() {
+    let files = [
+        ("spared.toml", "initial = 'a'\nstates.a.final = true\n"),
+        ("spared.csv", "time\n0\n"),
+        ("spared_words.json", "{}\n"),
+        ("spared_flow.json", &serde_json::to_string(&demeanor::Flow::new()).unwrap()),
+    ];
+    let paths = files.map(|(name, text)| scratch(name, text));
+    let [file, values, words, flow] = [0, 1, 2, 3].map(|nth| paths[nth].to_str().unwrap());
+    for arguments in [
+        &["graph", file, "-o", file][..],
+        &["tests", file, "-o", file],
+        &["run", file, "--flow", file],
+        &["run", file, "--values", values, "--flow", values],
+        &["run", file, "--vocabulary", words, "--flow", words],
+        &["tests", file, "--vocabulary", words, "-o", words],
+        &["graph", file, "--observed", flow, "-o", flow],
+        &["graph", "--observed", flow, "-o", flow],
+    ] {
+        let (code, told, complained) = demeanor(arguments);
+        let replaced = arguments.last().unwrap();
+        let expected = format!("error: {replaced}: the result would replace a file that is read\n");
         assert_eq!((code, &*told, complained), (2, "", expected));
-        assert_eq!(fs::read_to_string(file).unwrap(), text);
+    }
+    for (path, (_, text)) in paths.iter().zip(files) {
+        assert_eq!(fs::read_to_string(path).unwrap(), text);
     }
 }
 
