@@ -32,7 +32,7 @@ impl Local {
     ///
     /// # Errors
     ///
-    /// When a process cannot be started, or ends before it receives the addresses.
+    /// When a process cannot be started, or ends before it receives the addresses. When `processes` is 0.
     pub fn start(processes: usize, command: impl FnMut(usize) -> Command) -> io::Result<Self> {
         Self::start_by_way_of(processes, command, |_, addresses| addresses.to_vec())
     }
@@ -48,6 +48,9 @@ impl Local {
         mut command: impl FnMut(usize) -> Command,
         mut addresses_for: impl FnMut(usize, &[String]) -> Vec<String>,
     ) -> io::Result<Self> {
+        if processes == 0 {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "a world needs at least 1 process"));
+        }
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let meet = listener.local_addr()?.to_string();
         let (secret, text) = Secret::random()?;

@@ -55,7 +55,10 @@ impl Options {
                     continue;
                 }
                 Short(short @ ('n' | 'p' | 'h' | 'w')) => format!("-{short}"),
-                Long(long) => format!("--{long}"),
+                Long(
+                    long @ ("local" | "villagers" | "days" | "villages" | "picture" | "checkpoints" | "secret"
+                    | "patience" | "silence" | "meet"),
+                ) => format!("--{long}"),
                 other => return Err(other.unexpected()),
             };
             let value = parser.value()?.string()?;

@@ -73,5 +73,8 @@ fn what_is_wrong_is_said() {
     };
     assert_eq!(error(&["--days", "many"]), "error: --days many: invalid digit found in string\n");
     assert_eq!(error(&["--villages", "3"]), "error: --villages 3: there are 8 regions, each with a village at least\n",);
+    assert_eq!(error(&["--bogus"]), "error: invalid option '--bogus'\n");
+    assert_eq!(error(&["--picture"]), "error: missing argument for option '--picture'\n");
+    assert_eq!(error(&["--local", "0"]), "error: a world needs at least 1 process\n");
     assert_eq!(error(&["--days", "0"]), "error: the world runs for 0 ticks: it needs at least 1\n");
 }

@@ -49,6 +49,15 @@ fn other_build(folder: &Path) -> std::path::PathBuf {
     other
 }
 
+#[test]
+fn a_world_of_no_processes_is_not_started() {
+    let error = Local::start(0, |_| Command::new("never")).unwrap_err();
+    assert_eq!(
+        (error.kind(), error.to_string().as_str()),
+        (io::ErrorKind::InvalidInput, "a world needs at least 1 process")
+    );
+}
+
 #[cfg(unix)]
 #[test]
 fn processes_of_different_builds_do_not_run_together() {
