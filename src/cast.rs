@@ -301,7 +301,8 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> Cast<K, M, W
         self
     }
 
-    /// Adds a member and starts its machine: `enter` runs along the active path, and may send telegrams.
+    /// Adds a member and starts its machine: `enter` runs along the active path, and may send telegrams. Within 64 nested turns,
+    /// the start is skipped, with an error in the log: the member is added as by [`Members::add`].
     ///
     /// # Errors
     ///

@@ -106,7 +106,7 @@ pub trait CastContext: Sized + 'static {
         Agent<T>: Send + Sync,
     {
         let index = self.members_mut().join(key, agent)?;
-        turn::act(self, index, Member::start);
+        turn::act_one(self, index, Member::start);
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 //! When a posted or delayed telegram arrives, what the log says, and endless exchanges.
 
-use crate::play::play;
+use crate::captured_log::log_lines;
+use crate::play::{happened, learn, play, stage};
 
 #[test]
 fn posts_and_delays() {
@@ -140,4 +141,18 @@ fn exchanges_without_end() {
         warnings => ERROR the turn of "Ann" is skipped: 64 turns are nested
         "#,
     );
+}
+
+/// Without the limit, a chain of members that spawn each other overflowed the stack.
+#[test]
+fn a_member_that_is_spawned_within_64_turns_is_not_started() {
+    let mut stage = stage("cast Ann");
+    assert!(learn(&mut stage, "Ann Idle.update: spawn 2"));
+    for nth in 2..100 {
+        assert!(learn(&mut stage, format!("{nth} Idle.enter: spawn {}", nth + 1).leak()));
+    }
+    let logged = log_lines(|| assert!(stage.update_one(&"Ann")));
+    assert_eq!(logged, ["ERROR demeanor::cast: the turn of \"65\" is skipped: 64 turns are nested"]);
+    assert_eq!(happened(&mut stage).last().map(String::as_str), Some("64 Idle.enter"));
+    assert!(stage.contains(&"65"));
 }

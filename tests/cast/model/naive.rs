@@ -233,10 +233,7 @@ impl Naive {
                         self.reached("another with the key of one that is acting");
                     }
                     let index = self.join(key, state);
-                    self.act(index, |naive| {
-                        naive.begin();
-                        naive.start()
-                    })?;
+                    self.start_spawned(index)?;
                 }
                 self.lines.push(format!("spawned: {is_done}"));
             }
@@ -245,6 +242,18 @@ impl Naive {
             Deed::Panic => return Err(Panicked),
         }
         Ok(())
+    }
+
+    fn start_spawned(&mut self, index: usize) -> Outcome<()> {
+        if self.depth >= 64 {
+            self.reached("a turn within 64 others");
+            return Ok(());
+        }
+        let start = |naive: &mut Self| {
+            naive.begin();
+            naive.start()
+        };
+        self.act(index, start).map(drop)
     }
 
     /// Queues a telegram. Two similar telegrams that are due at nearly the same time may be merged.
