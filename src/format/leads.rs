@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+/// What an exit names as its target to lead back.
+pub(crate) const PREVIOUS: &str = "$previous";
+
 /// How an exit leads to its target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Leads {

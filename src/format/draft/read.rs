@@ -16,7 +16,7 @@ use super::tree::{Key, SpannedValue, Table, TreeValue, one_or_several};
 use super::{Draft, DraftExit, DraftRegion, DraftState, RegionRef, duration, grammar, syntax, type_of};
 use crate::format::choose::{Choose, Rank};
 use crate::format::expression::{Expr, When, is_name};
-use crate::format::leads::Leads;
+use crate::format::leads::{Leads, PREVIOUS};
 use crate::format::name::Name;
 use crate::format::operand::{Atom, Operand};
 use crate::format::problems::{Findings, Mistake, Origin};
@@ -381,12 +381,16 @@ impl<'i> DraftReader<'_, 'i> {
     }
 
     pub(super) fn good_name(&mut self, name: &Name, of: &str) {
-        if name.text.trim() != name.text || name.text.is_empty() || name.text.contains(char::is_control) {
-            let message = format!("`{}` cannot be the name of {of}", name.text);
-            Mistake::error("bad-name", name.span.clone(), message)
-                .help("a name has no spaces at its ends, no control characters, and is not empty")
-                .report(self.findings);
-        }
+        let help = if name.text == PREVIOUS {
+            "this word means the previous state"
+        } else if name.text.trim() != name.text || name.text.is_empty() || name.text.contains(char::is_control) {
+            "a name has no spaces at its ends, no control characters, and is not empty"
+        } else {
+            return;
+        };
+        Mistake::error("bad-name", name.span.clone(), format!("`{}` cannot be the name of {of}", name.text))
+            .help(help)
+            .report(self.findings);
     }
 
     /// Reads the exits of a state. `choose` is `None` if the state's `choose` has a mistake.
@@ -498,7 +502,7 @@ impl<'i> DraftReader<'_, 'i> {
         }
         let Some((key, leads)) = ways.into_iter().find(|(key, _)| exit.contains_key(key)) else {
             let to = self.given(exit, "to", "an exit", span).and_then(|to| self.string(to, "`to`"));
-            let is_back = to.as_ref().is_some_and(|to| to.text == "$previous");
+            let is_back = to.as_ref().is_some_and(|to| to.text == PREVIOUS);
             return if is_back { (None, Leads::Back) } else { (to, Leads::To) };
         };
         if leads == Leads::Pop {

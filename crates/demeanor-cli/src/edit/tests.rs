@@ -95,6 +95,11 @@ fn a_state_is_added_behind_the_others() {
         r#"{"act": "add_state", "name": " hide"}"#,
         "a name has no spaces at its ends, no control characters, and is not empty",
     );
+    assert_refused(
+        GUARD,
+        r#"{"act": "add_state", "name": "$previous"}"#,
+        "`$previous` means the previous state",
+    );
 }
 
 #[test]

@@ -52,6 +52,9 @@ pub(crate) fn checked_name(name: &str) -> Result<(), String> {
     if name.trim() != name || name.is_empty() || name.contains(char::is_control) {
         return Err("a name has no spaces at its ends, no control characters, and is not empty".into());
     }
+    if name == "$previous" {
+        return Err("`$previous` means the previous state".into());
+    }
     Ok(())
 }
 

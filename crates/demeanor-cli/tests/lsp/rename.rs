@@ -84,6 +84,7 @@ fn a_name_that_is_taken_or_is_none_is_refused() {
     for name in ["", " ", "a ", "a\nb"] {
         assert_eq!(renamed(FILE, name), Err(bad.into()), "{name:?}");
     }
+    assert_eq!(renamed(FILE, "$previous"), Err("`$previous` means the previous state".into()));
     let nothing = FILE.replace("a|im", "aim").replace("[states.hunt]", "[sta|tes.hunt]");
     assert_eq!(renamed(&nothing, "x"), Err("there is no name of a state here".into()));
 }
