@@ -35,8 +35,15 @@ impl Draft {
         self.begin_with(name, parent)
     }
 
-    /// Makes a state the initial one of its parent, or of the machine, if the file names none.
+    /// Makes a state the initial one of its parent, if it is the first state in it, or of the machine, if the file names none.
     fn begin_with(&mut self, name: &str, parent: Option<&str>) -> Result<(), Refused> {
+        if let Some(parent) = parent {
+            // A parent that has states in it, but begins with none of them, would behave differently.
+            let id = self.outline(parent)?.id();
+            if !self.machine()?.children(id).is_empty() {
+                return Ok(());
+            }
+        }
         let path = parent.map_or_else(|| Ok(self.machine_path()), |parent| self.path(parent))?;
         let table = table_at(self.document.as_item_mut(), &path).ok_or(NO_PLACE)?;
         let has_one = ["initial", "regions", "like", "machine"].iter().any(|key| table.contains_key(key));

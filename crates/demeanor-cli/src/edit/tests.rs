@@ -122,6 +122,14 @@ fn a_state_is_added_in_another_one_as_the_file_has_it() {
 }
 
 #[test]
+fn a_parent_that_begins_with_no_state_in_it_still_begins_with_none() {
+    let text = "initial = 'a'\n\n[states.a]\nexits = [{ to = 'b' }]\n\n[states.b]\nparent = 'a'\n\n[states.c]\n";
+    let added = "+[states.d]\n+parent = 'a'\n+";
+    assert_diff(text, r#"{"act": "add_state", "name": "d", "parent": "a"}"#, added);
+    assert_diff(text, r#"{"act": "move_state", "state": "c", "parent": "a"}"#, "+parent = 'a'");
+}
+
+#[test]
 fn a_state_is_renamed_wherever_it_is_named() {
     assert_diff(
         GUARD,
