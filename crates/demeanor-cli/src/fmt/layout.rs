@@ -85,7 +85,11 @@ pub(super) fn write(file: &Written, form: Form) -> String {
         writer.line("");
         writer.lines(&trailing);
     }
-    writer.text
+    match writer.text.split_once('\n') {
+        // A comment that has become the first line is now one for editors.
+        Some((first, rest)) if first.starts_with("#:") && !rest.starts_with('\n') => format!("{first}\n\n{rest}"),
+        _ => writer.text,
+    }
 }
 
 struct Writer<'f> {

@@ -277,6 +277,14 @@ fn a_line_for_editors_stays_the_first_one() {
 }
 
 #[test]
+fn a_comment_that_becomes_the_first_line_is_one_for_editors() {
+    let text = "ticks_per_second = 10\n#: about\n# more\ninitial = 'a'\n[states.a]\nfinal = true\n";
+    let expected = "#: about\n\n# more\ninitial = \"a\"\nticks_per_second = 10\n\n[states.a]\nfinal = true\n";
+    assert_eq!(formatted(text, Form::AsItIs).unwrap(), expected);
+    assert_formatted(text);
+}
+
+#[test]
 fn a_comment_like_the_one_about_the_file_stays() {
     let text = "# walk\n\nglobal = 'a'\ninitial = 'a'\n# walk\n\nticks_per_second = 9\n[states.a]\n# walk\n\n# more\n[states.b]\n";
     assert_formatted(text);
