@@ -273,7 +273,8 @@ impl Draft {
             text.drain(..text.len() - text.trim_start_matches('\n').len());
         }
         if before.contains("\r\n") {
-            text = text.replace('\n', "\r\n");
+            // A text of several lines still has its ends of lines.
+            text = text.replace("\r\n", "\n").replace('\n', "\r\n");
         }
         if before.starts_with('\u{feff}') {
             text.insert(0, '\u{feff}');
