@@ -7,6 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use super::hash::hash;
+use crate::shown::escaped;
 use crate::whole_file;
 
 /// Longer files are not definitions, and no longer text is saved. In bytes.
@@ -66,7 +67,7 @@ impl Folder {
         let created = self.created.lock().unwrap_or_else(PoisonError::into_inner);
         self.search(&mut |path, name| {
             let is_toml = Path::new(name).extension() == Some(OsStr::new("toml"));
-            if is_toml && (created.contains(name) || is_definition(path)) {
+            if is_toml && (created.contains(name) || is_definition(path)) && self.resolve(name).is_ok() {
                 files.push(name.to_owned());
             }
         });
@@ -86,15 +87,12 @@ impl Folder {
         entries.sort_by_key(fs::DirEntry::file_name);
         for entry in entries {
             let (name, path) = (entry.file_name(), entry.path());
-            let is_hidden = name.to_string_lossy().starts_with('.');
+            if is_left_out(&name) {
+                continue;
+            }
             match entry.file_type() {
-                Ok(kind) if kind.is_dir() => {
-                    let is_built = name == "target" || name == "node_modules";
-                    if depth < DEEPEST && !is_hidden && !is_built {
-                        self.search_in(&path, depth + 1, seen, found);
-                    }
-                }
-                Ok(_) if !is_hidden && has_extension(&path) => {
+                Ok(kind) if kind.is_dir() && depth < DEEPEST => self.search_in(&path, depth + 1, seen, found),
+                Ok(kind) if !kind.is_dir() && has_extension(&path) => {
                     let parts = path.strip_prefix(&self.root).ok().map(|path| path.components().map(part).collect());
                     let parts: Option<Vec<_>> = parts;
                     found(&path, &parts.unwrap_or_default().join("/"));
@@ -131,6 +129,9 @@ impl Folder {
             return Err(format!("the name of a definition ends in `.toml`, such as `{name}.toml`"));
         }
         let path = self.within(name)?;
+        if name.contains(char::is_control) || Path::new(name).iter().any(is_left_out) {
+            return Err(format!("the studio would not list `{}`: choose another name", escaped(name)));
+        }
         let failed = |why: std::io::Error| format!("{name}: {why}");
         let around = fs::canonicalize(path.parent().unwrap_or(&self.root)).map_err(failed)?;
         if !around.starts_with(&self.root) {
@@ -182,6 +183,11 @@ fn outside(name: &str) -> String {
 
 fn part(part: Component<'_>) -> String {
     part.as_os_str().to_string_lossy().into_owned()
+}
+
+/// Returns whether files with this name, or in a folder with it, are not listed: they are hidden, or built.
+fn is_left_out(name: &OsStr) -> bool {
+    name.to_string_lossy().starts_with('.') || name == "target" || name == "node_modules"
 }
 
 fn has_extension(path: &Path) -> bool {

@@ -23,6 +23,15 @@ fn a_file_is_created_in_the_folder_and_is_then_listed_and_nothing_is_created_els
     for path in ["../new.toml", "/tmp/new.toml", "nowhere/new.toml", "enemies/../../new.toml", ".toml", ""] {
         assert_eq!(create(path).0, 422, "{path}");
     }
+    fs::create_dir(studio.path("target")).unwrap();
+    for (path, shown) in [
+        (".hidden.toml", ".hidden.toml"),
+        ("target/new.toml", "target/new.toml"),
+        ("two\nlines.toml", r"two\nlines.toml"),
+    ] {
+        assert_eq!(create(path), (422, format!("the studio would not list `{shown}`: choose another name")));
+        assert!(!studio.path(path).exists());
+    }
     assert!(!studio.outside().join("new.toml").exists());
 }
 
@@ -123,7 +132,13 @@ fn files_that_are_no_definitions_are_not_listed() {
         (".git/guard.toml", GUARD),
         ("broken.toml", "[states.a]\nexits = [\n"),
     ]);
-    let told = studio.events().wait(|_| true);
+    fs::write(studio.outside().join("outside.toml"), GUARD).unwrap();
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(studio.outside().join("outside.toml"), studio.path("link.toml")).unwrap();
+    fs::write(studio.path("wolf.toml"), GUARD).unwrap();
+    let is_new =
+        |told: &serde_json::Value| told["files"].as_array().unwrap().iter().any(|file| file["path"] == "wolf.toml");
+    let told = studio.events().wait(is_new);
     let names: Vec<_> = told["files"].as_array().unwrap().iter().map(|file| file["path"].as_str().unwrap()).collect();
-    assert_eq!(names, ["broken.toml", "guard.toml"]);
+    assert_eq!(names, ["broken.toml", "guard.toml", "wolf.toml"]);
 }
