@@ -9,12 +9,13 @@ pub(crate) mod states;
 mod tests;
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
 use crate::input::{Input, is_standard};
-use crate::{Exit, Outcome, report, tell, whole_file};
+use crate::shown::escaped;
+use crate::{Exit, Outcome, complain, report, tell, whole_file};
 
 #[derive(Args)]
 pub(crate) struct Fmt {
@@ -40,7 +41,7 @@ pub(crate) enum Form {
     Flat,
 }
 
-pub(crate) fn fmt(fmt: &Fmt) -> Outcome {
+pub(crate) fn fmt(fmt: &Fmt) -> Exit {
     let form = match (fmt.nested, fmt.flat) {
         (true, _) => Form::Nested,
         (_, true) => Form::Flat,
@@ -48,31 +49,38 @@ pub(crate) fn fmt(fmt: &Fmt) -> Outcome {
     };
     let mut exit = Exit::Fine;
     for path in &fmt.files {
-        let input = Input::new(path)?;
-        let name = input.name();
-        if let Err(problems) = input.outlines(None)? {
-            report(problems.iter().filter(|problem| !problem.is_warning()));
-            exit = Exit::Found;
-            continue;
-        }
-        let text = match &input {
-            Input::File(path) => fs::read_to_string(path).map_err(|error| format!("{name}: {error}"))?,
-            Input::Standard(bytes) => String::from_utf8(bytes.clone()).map_err(|error| format!("{name}: {error}"))?,
-            Input::Text { text, .. } => text.clone(),
-        };
-        let formatted = formatted(&text, form).map_err(|why| format!("{name}: {why}"))?;
-        if fmt.check {
-            if formatted != text {
-                tell(&format!("{name}\n"))?;
-                exit = Exit::Found;
-            }
-        } else if is_standard(path) {
-            tell(&formatted)?;
-        } else if formatted != text {
-            whole_file::write(path, &formatted).map_err(|error| format!("{name}: {error}"))?;
-        }
+        exit = exit.max(of_file(path, form, fmt.check).unwrap_or_else(|why| {
+            complain(&format!("error: {}", escaped(&why)));
+            Exit::Failed
+        }));
     }
-    Ok(exit)
+    exit
+}
+
+/// Formats a file, or says whether it is formatted.
+fn of_file(path: &Path, form: Form, is_check: bool) -> Outcome {
+    let input = Input::new(path)?;
+    let name = input.name();
+    if let Err(problems) = input.outlines(None)? {
+        report(problems.iter().filter(|problem| !problem.is_warning()));
+        return Ok(Exit::Found);
+    }
+    let text = match &input {
+        Input::File(path) => fs::read_to_string(path).map_err(|error| format!("{name}: {error}"))?,
+        Input::Standard(bytes) => String::from_utf8(bytes.clone()).map_err(|error| format!("{name}: {error}"))?,
+        Input::Text { text, .. } => text.clone(),
+    };
+    let formatted = formatted(&text, form).map_err(|why| format!("{name}: {why}"))?;
+    if is_check && formatted != text {
+        tell(&format!("{name}\n"))?;
+        return Ok(Exit::Found);
+    }
+    if !is_check && is_standard(path) {
+        tell(&formatted)?;
+    } else if !is_check && formatted != text {
+        whole_file::write(path, &formatted).map_err(|error| format!("{name}: {error}"))?;
+    }
+    Ok(Exit::Fine)
 }
 
 /// Returns a text in the one order and style. All lines end with `\r\n` if one did before.

@@ -131,6 +131,17 @@ fn a_file_that_is_not_utf_8_is_a_mistake_for_each_command_and_fmt_formats_the_ot
 }
 
 #[test]
+fn the_other_files_are_formatted_if_one_cannot_be_read() {
+    let right = "initial = \"a\"\n\n[states.a]\nfinal = true\n";
+    let folder = Folder::new("fmt_goes_on").with("one.toml", RIGHT).with("two.toml", right);
+    let (code, told, complained) = folder.run(&["fmt", "--check", "missing.toml", "one.toml", "two.toml"]);
+    assert_eq!((code, told.as_str()), (2, "one.toml\n"));
+    assert!(complained.starts_with("error: missing.toml: "), "{complained}");
+    assert_eq!(folder.run(&["fmt", "missing.toml", "one.toml"]).0, 2);
+    assert_eq!(folder.run(&["fmt", "--check", "one.toml"]).0, 0);
+}
+
+#[test]
 #[cfg(feature = "script")]
 fn a_dash_is_standard_input() {
     let folder = Folder::new("stdin").with("low.rhai", "this.health < ;");
