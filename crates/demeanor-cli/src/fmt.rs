@@ -92,8 +92,10 @@ pub(crate) fn formatted(text: &str, form: Form) -> Result<String, String> {
     let before = states::Written::read(&text.replace("\r\n", "\n"))?;
     let formatted = layout::write(&before, form);
     let after = states::Written::read(&formatted)?;
-    if before.meaning() != after.meaning() {
-        return Err("the file cannot be written in this form without another meaning".into());
+    let (before, after) = (before.meaning(), after.meaning());
+    let mut about = before.keys().chain(after.keys());
+    if let Some(about) = about.find(|about| before.get(*about) != after.get(*about)) {
+        return Err(format!("the file cannot be written in this form without another meaning of {about}"));
     }
     Ok(if text.contains("\r\n") { formatted.replace('\n', "\r\n") } else { formatted })
 }

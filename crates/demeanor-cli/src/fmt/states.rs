@@ -66,14 +66,14 @@ impl Written {
         Ok(Self { document, machines })
     }
 
-    /// Returns everything that the file says, but not in which order and form.
+    /// Returns everything that the file says, by what it is about, but not in which order and form.
     pub(super) fn meaning(&self) -> BTreeMap<String, String> {
         let mut meaning = BTreeMap::new();
         for machine in &self.machines {
-            let path = machine.path.join(".");
+            let of = machine.path.get(1).map_or(String::new(), |name| format!(" of machine `{name}`"));
             let skips = ["states", "machines"];
             for (key, item) in machine.table.iter().filter(|(key, _)| !skips.contains(key)) {
-                meaning.insert(format!("{path}:{key}"), normal(item));
+                meaning.insert(format!("`{key}`{of}"), normal(item));
             }
             for (at, state) in machine.states.iter().enumerate() {
                 let inherits = machine.table.contains_key("like");
@@ -83,7 +83,7 @@ impl Written {
                 let others = state.table.iter().filter(|(key, _)| !["states", "parent"].contains(key));
                 let keys: BTreeMap<_, _> = others.map(|(key, item)| (key.to_owned(), normal(item))).collect();
                 let says = format!("{:?} {keys:?}", machine.parent(at));
-                meaning.insert(format!("{path}/{}", state.name), says);
+                meaning.insert(format!("state `{}`{of}", state.name), says);
             }
         }
         meaning

@@ -304,6 +304,18 @@ fn a_text_that_is_not_toml_is_refused() {
     assert!(formatted("[states.a", Form::AsItIs).is_err());
 }
 
+/// The first of several states with one name keeps it, and another one would come first.
+#[test]
+fn a_form_that_would_change_a_state_is_refused_with_its_name() {
+    let states = "[states.a]\nexits = [{ to = 'x' }, { to = 'a.x' }]\n[states.b]\n[states.b.states.x]\nfinal = true\n[states.a.states.x]\n";
+    let why = "the file cannot be written in this form without another meaning of state `";
+    let file = format!("initial = 'a'\n{states}");
+    assert_eq!(formatted(&file, Form::Nested), Err(format!("{why}a.x`")));
+    let file = format!("[machines.m]\ninitial = 'a'\n{}", states.replace("[states.", "[machines.m.states."));
+    assert_eq!(formatted(&file, Form::Nested), Err(format!("{why}a.x` of machine `m`")));
+    assert_formatted("initial = 'a'\n[states.a]\nfinal = true\n");
+}
+
 fn each_file(folder: &Path, see: &mut dyn FnMut(&str, &str)) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
