@@ -76,8 +76,7 @@ fn setting(text: &str) -> Result<(String, Setting), String> {
 
 fn sending(text: &str) -> Result<(Told, f64), String> {
     let (message, time) = text.rsplit_once('@').unwrap_or((text, "0"));
-    let seconds = time.parse().ok().filter(|time: &f64| time.is_finite() && *time >= 0.0);
-    Ok((Told::parse(message)?, seconds.ok_or_else(|| format!("the time `{time}` is not a number from 0 on"))?))
+    Ok((Told::parse(message)?, table::time(time)?))
 }
 
 pub(crate) fn run(run: &Run, words: Option<Words>) -> Outcome {
@@ -94,7 +93,7 @@ pub(crate) fn run(run: &Run, words: Option<Words>) -> Outcome {
         Some(path) => table::read(path)?,
         None => Vec::new(),
     };
-    let end = run.seconds.or(table.last().map(|last| last.time.max(0.0))).unwrap_or(10.0);
+    let end = run.seconds.or(table.last().map(|last| last.time)).unwrap_or(10.0);
     let mut moments = table.clone();
     moments.push(Moment { time: f64::MIN, settings: run.set.clone(), message: None });
     let sent = || {

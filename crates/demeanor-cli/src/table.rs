@@ -86,13 +86,18 @@ pub(crate) fn moments(rows: &[toml::Table]) -> Result<Vec<Moment>, String> {
     rows.iter().enumerate().map(row).collect()
 }
 
+/// Parses the time at which something is set or sent, in seconds.
+pub(crate) fn time(text: &str) -> Result<f64, String> {
+    let time = text.parse().ok().filter(|time: &f64| time.is_finite() && *time >= 0.0);
+    time.ok_or_else(|| format!("the time `{text}` is not a number from 0 on"))
+}
+
 fn moment<'a>(cells: impl Iterator<Item = (&'a str, String)>) -> Result<Moment, String> {
     let mut moment = Moment { time: f64::NAN, settings: Vec::new(), message: None };
     for (name, cell) in cells {
         match name {
             "time" => {
-                let time = cell.parse().ok().filter(|time: &f64| time.is_finite());
-                moment.time = time.ok_or_else(|| format!("the time `{cell}` is not a number"))?;
+                moment.time = time(&cell)?;
             }
             "message" => moment.message = Some(Told::parse(&cell)?),
             _ => {
@@ -136,7 +141,8 @@ mod tests {
 
     #[test]
     fn a_table_with_a_mistake_tells_its_line() {
-        assert_eq!(from_csv("time,health\nnan,4\n").unwrap_err(), "line 2: the time `nan` is not a number");
+        assert_eq!(from_csv("time,health\nnan,4\n").unwrap_err(), "line 2: the time `nan` is not a number from 0 on");
+        assert_eq!(from_csv("time\n-1\n").unwrap_err(), "line 2: the time `-1` is not a number from 0 on");
         assert_eq!(
             from_csv("time,health\n0,many\n").unwrap_err(),
             "line 2: health: `many` is neither a number nor true or false"
