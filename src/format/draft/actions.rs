@@ -1,7 +1,7 @@
 //! Reads the actions of exits and states, and the values that exits set.
 
 use super::read::DraftReader;
-use super::tree::{SpannedValue, Table, TreeValue, one_or_several};
+use super::tree::{SpannedValue, Table, TreeValue, is_blank, one_or_several};
 use super::{duration, grammar};
 use crate::format::action::{WrittenAction, WrittenActions};
 use crate::format::name::Name;
@@ -34,12 +34,7 @@ impl DraftReader<'_, '_> {
         let mut actions = Vec::new();
         let value = of.get(key)?;
         let given = one_or_several(value);
-        let is_empty = match value.get_ref() {
-            TreeValue::String(text) => text.is_empty(),
-            TreeValue::Table(table) => table.is_empty(),
-            _ => given.is_empty(),
-        };
-        if is_empty || given.iter().any(is_exit) {
+        if given.is_empty() || given.iter().any(|action| is_blank(action) || is_exit(action)) {
             Mistake::error("action", self.key_span(key, value.span()), format!("`{key}` names no action"))
                 .label("actions of the game")
                 .help("write the name of an action: `\"roar\"`")

@@ -54,7 +54,7 @@ impl<'i> DraftReader<'_, 'i> {
 fn behavior<'i>(reader: &mut DraftReader<'_, 'i>, value: &SpannedValue<'i>) -> Option<DraftBehavior<'i>> {
     let TreeValue::Table(table) = value.get_ref() else {
         if value.get_ref().is_str() {
-            return Some(DraftBehavior { name: reader.string(value, "a behavior")?, params: None });
+            return Some(DraftBehavior { name: reader.word(value, "the name of a behavior")?, params: None });
         }
         return reader.mistyped(value, "a behavior", "a string or a table", None);
     };
@@ -69,7 +69,7 @@ fn behavior<'i>(reader: &mut DraftReader<'_, 'i>, value: &SpannedValue<'i>) -> O
         };
         return missing.fail(reader.findings);
     };
-    let name = reader.string(name, "`name`")?;
+    let name = reader.word(name, "`name`")?;
     let mut params = table.clone();
     params.remove("name");
     Some(DraftBehavior { name, params: Some(Rc::new(Spanned::new(value.span(), TreeValue::Table(params)))) })

@@ -12,7 +12,7 @@ use super::format::{EXIT_KEYS, FILE_KEYS, MACHINE_KEYS, SCRIPT_KEYS, STATE_KEYS}
 use super::keys::quoted;
 use super::machines::{self, SharedState, WrittenMachine};
 use super::source_map::SourceMap;
-use super::tree::{Key, SpannedValue, Table, TreeValue, one_or_several};
+use super::tree::{Key, SpannedValue, Table, TreeValue, is_blank, one_or_several};
 use super::{Draft, DraftExit, DraftRegion, DraftState, RegionRef, duration, grammar, syntax, type_of};
 use crate::format::choose::{Choose, Rank};
 use crate::format::expression::{Expr, When, is_name};
@@ -79,8 +79,9 @@ impl<'i> DraftReader<'_, 'i> {
             let Some(table) = self.table(&words, &format!("`{key}`")) else { continue };
             for (name, value) in table.in_order() {
                 let name = Name { text: name.get_ref().to_string(), span: name.span() };
-                if !is_name(&name.text) || self.defined.has(&name.text) {
-                    let why = if is_name(&name.text) { "is defined twice" } else { "cannot be used in a condition" };
+                let is_fit = is_name(&name.text) && !name.text.contains('.');
+                if !is_fit || self.defined.has(&name.text) {
+                    let why = if is_fit { "is defined twice" } else { "cannot be used in a condition" };
                     Mistake::error("bad-name", name.span.clone(), format!("`{name}` {why}"))
                         .help("a name is one word of letters, digits and `_`, which the file defines once")
                         .report(self.findings);
@@ -302,7 +303,7 @@ impl<'i> DraftReader<'_, 'i> {
         }
         DraftState {
             behaviors: self.behaviors(state),
-            script: self.named(state, "script").map(Box::new),
+            script: state.get("script").and_then(|script| self.word(script, "`script`")).map(Box::new),
             every: self.duration(state, "every"),
             enter_when: state.get("enter_when").and_then(|value| self.condition(value, "`enter_when`")),
             parent: self.named(state, "parent"),
@@ -460,7 +461,7 @@ impl<'i> DraftReader<'_, 'i> {
     fn messages(&mut self, value: &SpannedValue<'_>, what: &str) -> Vec<Name> {
         let mut names: Vec<Name> = Vec::new();
         let messages = one_or_several(value);
-        if messages.is_empty() || value.get_ref().as_str() == Some("") {
+        if messages.is_empty() || messages.iter().any(is_blank) {
             Mistake::error("wrong-type", value.span(), format!("{what} names no message"))
                 .label("nothing")
                 .origin(Origin::MayFollow)
@@ -562,7 +563,7 @@ impl<'i> DraftReader<'_, 'i> {
             let Some(script) = table.get("script") else {
                 return missing_key("script", "a condition", value.span()).fail(self.findings);
             };
-            return self.string(script, "`script`").map(|script| Box::new(When::Script(script)));
+            return self.word(script, "`script`").map(|script| Box::new(When::Script(script)));
         }
         if let TreeValue::Boolean(holds) = value.get_ref() {
             let help = if *holds {
@@ -661,6 +662,18 @@ impl<'i> DraftReader<'_, 'i> {
             TreeValue::String(text) => Some(Name { text: text.to_string(), span: value.span() }),
             _ => self.mistyped(value, what, "a string", None),
         }
+    }
+
+    /// Reads a text that names something.
+    pub(super) fn word(&mut self, value: &SpannedValue<'_>, what: &str) -> Option<Name> {
+        let name = self.string(value, what)?;
+        if !is_blank(value) {
+            return Some(name);
+        }
+        Mistake::error("wrong-type", name.span, format!("{what} is empty"))
+            .label("nothing")
+            .origin(Origin::MayFollow)
+            .fail(self.findings)
     }
 
     /// Reads the text of a key.

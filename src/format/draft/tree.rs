@@ -263,6 +263,16 @@ pub(super) fn one_or_several<'t, 'i>(value: &'t SpannedValue<'i>) -> &'t [Spanne
     if let TreeValue::Array(list) = value.get_ref() { list } else { slice::from_ref(value) }
 }
 
+/// Whether a value names nothing: an empty text, or one of spaces; an empty table, or a table with such a key.
+pub(super) fn is_blank(value: &SpannedValue<'_>) -> bool {
+    let is_blank = |text: &str| text.trim().is_empty();
+    match value.get_ref() {
+        TreeValue::String(text) => is_blank(text),
+        TreeValue::Table(table) => table.is_empty() || table.keys().any(|key| is_blank(key.get_ref())),
+        _ => false,
+    }
+}
+
 /// Converts a value to the type of the crate `toml`, for deserializers.
 pub(crate) fn into_parsed(value: SpannedValue<'_>) -> Spanned<DeValue<'_>> {
     let span = value.span();
