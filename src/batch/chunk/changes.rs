@@ -338,6 +338,7 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
         refused.clear();
     }
 
+    /// Removes the dropped movers from all lists, if there are any.
     #[inline]
     fn leave_out_dropped(&mut self) {
         if !self.workspace.dropped.is_empty() {

@@ -325,6 +325,7 @@ impl<T: Owner> Pass<T> {
             let owner = &mut chunk.owners[slot];
             // After a panic, earlier requests are carried out, but no owner is updated any more.
             let rest = if panic.is_none() { rest } else { Rest::Change };
+            // After changes within its callback, only `after_update` may be left of an owner's tick.
             let is_over = match rest {
                 _ if individual.has_asked() => false,
                 Rest::Change => true,

@@ -45,8 +45,12 @@ impl<T: Owner> Columns<T> {
     ) {
         let Self { tags, times, leavers, .. } = self;
         let first = leavers.list.len();
-        let tags = if are_marked { &mut [][..] } else { &mut tags[start..] };
-        leavers.add_all(bucket, start, movers, |mover| mark_tag(bucket, tags, mover));
+        let tags = &mut tags[start..];
+        if are_marked {
+            leavers.add_all(bucket, start, movers, |_| {});
+        } else {
+            leavers.add_all(bucket, start, movers, |mover| mark_tag(bucket, tags, mover));
+        }
         if states.has_nested {
             leavers.note_times(bucket, first, moved_at, times, states);
         }
@@ -118,9 +122,8 @@ pub(crate) fn mark_rows(bucket: u32, tags: &mut [Tag], times: &mut [f64], movers
 
 #[inline]
 fn mark_tag(bucket: u32, tags: &mut [Tag], mover: Mover) {
-    if let Some(tag) = tags.get_mut(mover.slot()) {
-        *tag = tag.moved(mover, bucket);
-    }
+    let tag = &mut tags[mover.slot()];
+    *tag = tag.moved(mover, bucket);
 }
 
 fn mark_times(times: &mut [f64], movers: &[Mover], moved_at: f64) {
