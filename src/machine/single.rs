@@ -442,6 +442,12 @@ impl<T: Owner> Requests<T> {
         self.first.is_none() && self.more.is_none()
     }
 
+    /// Returns how many requests there are, without those that were set aside.
+    pub(crate) fn in_turn(&self) -> usize {
+        let behind = self.more.as_ref().map_or(0, |more| more.behind.len());
+        usize::from(self.first.is_some()) + usize::from(self.second.is_some()) + behind
+    }
+
     /// Returns whether there are any requests, besides those to store a number.
     pub(crate) fn are_any(&self) -> bool {
         self.any(&|request| !request.is_note())
@@ -485,28 +491,34 @@ impl<T: Owner> Requests<T> {
         request
     }
 
+    /// Takes out all but the first `kept` requests, without those that were set aside.
+    #[cold]
+    pub(crate) fn split_off(&mut self, kept: usize) -> VecDeque<Request<T>> {
+        let mut behind = match &mut *self.more {
+            None => VecDeque::new(),
+            // `split_off` would allocate as much again.
+            Some(more) if kept <= 2 => mem::take(&mut more.behind),
+            Some(more) => more.behind.split_off(kept - 2),
+        };
+        for (nth, request) in [&mut self.first, &mut self.second].into_iter().enumerate().rev() {
+            if let Some(request) = request.take_if(|_| nth >= kept) {
+                behind.push_front(request);
+            }
+        }
+        self.tidy();
+        behind
+    }
+
     /// Sets all requests aside until a message has been offered (rule 24). Returns whether there were any. Then
     /// [`take_back`](Self::take_back) must be called.
     #[inline]
     pub(crate) fn set_aside(&mut self) -> bool {
         let are_any = self.first.is_some();
         if are_any {
-            self.set_all_aside();
+            let waiting = self.split_off(0);
+            self.more.get_or_insert_default().set_aside.push(waiting);
         }
         are_any
-    }
-
-    #[cold]
-    fn set_all_aside(&mut self) {
-        let more = self.more.get_or_insert_default();
-        let mut waiting = mem::take(&mut more.behind);
-        if let Some(second) = self.second.take() {
-            waiting.push_front(second);
-        }
-        if let Some(first) = self.first.take() {
-            waiting.push_front(first);
-        }
-        more.set_aside.push(waiting);
     }
 
     /// Puts the list of requests that was set aside last in front of the other requests. Does nothing if they have been dropped
@@ -583,11 +595,8 @@ impl<T: Owner> Requests<T> {
     }
 
     fn len(&self) -> usize {
-        let more = self
-            .more
-            .as_ref()
-            .map_or(0, |more| more.behind.len() + more.set_aside.iter().map(VecDeque::len).sum::<usize>());
-        usize::from(self.first.is_some()) + usize::from(self.second.is_some()) + more
+        let set_aside = self.more.as_ref().map_or(0, |more| more.set_aside.iter().map(VecDeque::len).sum());
+        self.in_turn() + set_aside
     }
 
     #[inline]
@@ -599,7 +608,7 @@ impl<T: Owner> Requests<T> {
 
     #[cold]
     fn move_all_up(&mut self) {
-        self.first = self.second.take();
+        mem::swap(&mut self.first, &mut self.second);
         if let Some(more) = &mut *self.more {
             self.second = more.behind.pop_front();
             self.tidy();

@@ -263,7 +263,7 @@ impl<T: Owner> Single<'_, T> {
         cx: &mut T::Context<'_>,
     ) -> bool {
         if let Some(from) = self.seat.lone() {
-            if self.is_alone() && self.outer.is_none() && to.place(None) == Place::Outermost {
+            if !self.must_record() && self.outer.is_none() && to.place(None) == Place::Outermost {
                 return change_to_sibling(self, (Cause::Change, 0), (from, to), owner, cx);
             }
         }
@@ -275,14 +275,13 @@ impl<T: Owner> Single<'_, T> {
         self.execute_change(Cause::Change, &to.into(), owner, cx)
     }
 
-    /// Returns whether no other request is pending, no request to sleep has been carried out, no cycle is suspected, and the
-    /// steps are not recorded.
+    /// Returns whether the next change must be recorded: because the steps are recorded, or because a cycle is suspected. Also
+    /// returns `true` if a request to sleep has been carried out.
     #[inline]
-    pub(super) fn is_alone(&self) -> bool {
+    pub(super) fn must_record(&self) -> bool {
         let is_recorded = self.observer.as_ref().is_some_and(|observer| observer.sees_steps());
         // `count` is large if a request to sleep has been carried out.
-        let is_suspicious = self.count + u32::from(MOST_NAMED) >= self.limit() || self.is_deep();
-        !is_suspicious && !is_recorded && self.requests.is_empty()
+        is_recorded || self.count + u32::from(MOST_NAMED) >= self.limit() || self.is_deep()
     }
 
     /// Carries out a change that was requested with `change_state` or `revert_state`, between any states. Callers with a singleton
@@ -300,7 +299,7 @@ impl<T: Owner> Single<'_, T> {
         }
         let state = &**to;
         let kept = self.kept_beside(state);
-        if let Some(kept) = kept.filter(|&kept| self.seat.leaves_one(kept) && self.is_alone()) {
+        if let Some(kept) = kept.filter(|&kept| self.seat.leaves_one(kept) && !self.must_record()) {
             let from = self.seat.current.clone();
             return change_to_sibling(self, (cause, kept), ((&from, &*from), (to, state)), owner, cx);
         }
@@ -597,13 +596,11 @@ impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
     #[inline]
     fn exit(&mut self) {
         let Self { single, plan, owner, cx, from, left, .. } = self;
-        single.is_touched = true;
         if let Some(from) = *from {
             single.seat.previous = from.clone();
         }
-        let asked_before = if single.requests.is_empty() { None } else { Some(mem::take(&mut single.requests)) };
-        single.has_waiting = asked_before.as_ref().is_some_and(Requests::are_any);
-        single.exiting = true;
+        single.is_touched = true;
+        let waiting = single.begin_exits();
         let made = single.made;
         let mut displaced = Vec::new();
         if let (Some(from), Some(left)) = (*from, *left) {
@@ -621,18 +618,15 @@ impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
             action(owner, &single.fsm(), cx);
         }
         single.exiting = false;
-        self.is_displaced = single.made != made;
         if !single.requests.is_empty() {
-            single.refuse_requests(owner);
+            single.refuse_behind(waiting, owner);
         }
-        if let Some(asked_before) = asked_before {
-            single.requests = asked_before;
-            if self.is_displaced {
-                drop(single.end_timers(0, plan.cause));
-            }
-            for region in displaced {
-                single.requests.end_in(region, 0);
-            }
+        self.is_displaced = single.made != made;
+        if self.is_displaced && waiting > 0 {
+            drop(single.end_timers(0, plan.cause));
+        }
+        for region in displaced {
+            single.requests.end_in(region, 0);
         }
     }
 
@@ -772,10 +766,27 @@ impl<T: Owner> Single<'_, T> {
         Ok(())
     }
 
-    /// Refuses the requests of an `exit` (rule 12).
-    fn refuse_requests(&mut self, owner: &T) {
-        while let Some(request) = self.requests.pop() {
-            self.refused(&request, owner, BEING_LEFT);
+    /// Begins the exits of a change. Returns how many requests wait until the exits have run.
+    #[inline]
+    fn begin_exits(&mut self) -> usize {
+        self.exiting = true;
+        self.has_waiting = false;
+        if self.requests.is_empty() { 0 } else { self.hold_back() }
+    }
+
+    #[inline(never)]
+    fn hold_back(&mut self) -> usize {
+        self.has_waiting = self.requests.are_any();
+        self.requests.in_turn()
+    }
+
+    /// Refuses the requests of the exits, which are all but the first `waiting` ones (rule 12).
+    #[inline(never)]
+    fn refuse_behind(&mut self, waiting: usize, owner: &T) {
+        if self.requests.in_turn() > waiting {
+            for request in self.requests.split_off(waiting) {
+                self.refused(&request, owner, BEING_LEFT);
+            }
         }
     }
 

@@ -312,7 +312,7 @@ impl<'s, 'a, T: Owner> Visit<'s, 'a, T> {
     }
 
     /// Carries out a change from the region's only active state to a flat state beside it, if nothing else matters to the change
-    /// (see [`is_alone`](Single::is_alone)). Returns whether the change was made; `None` for all other changes.
+    /// (see [`must_record`](Single::must_record)). Returns whether the change was made; `None` for all other changes.
     #[inline(never)]
     pub(super) fn change_beside(
         &mut self,
@@ -325,7 +325,7 @@ impl<'s, 'a, T: Owner> Visit<'s, 'a, T> {
             return None;
         }
         let from = self.single.seat.region(self.nth)?.lone()?;
-        if !self.single.is_alone() || self.single.root().is_lent() {
+        if !self.single.requests.is_empty() || self.single.must_record() || self.single.root().is_lent() {
             return None;
         }
         let composite = self.single.seat.current.clone();
