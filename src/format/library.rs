@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::OnceLock;
 
 use super::draft::read::readable;
-use super::draft::tree::{Table, TreeValue};
+use super::draft::tree::Table;
 
 /// The maximum number of files that one file may link to, directly or through other files.
 pub(crate) const MOST_FILES: usize = 1000;
@@ -114,10 +114,15 @@ fn paths(from: &Path, text: &str) -> Vec<PathBuf> {
     let file = &readable(text, &rest);
     let machines = file.get("machines").and_then(|machines| machines.get_ref().as_table());
     let machines = machines.into_iter().flat_map(Table::values).filter_map(|one| one.get_ref().as_table());
-    let states = [file].into_iter().chain(machines).filter_map(|machine| machine.get("states")?.get_ref().as_table());
-    let links = states.flat_map(Table::values).filter_map(|state| match state.get_ref() {
-        TreeValue::Table(state) => state.get("machine")?.get_ref().as_str(),
-        _ => None,
-    });
-    links.filter(|link| is_file(link)).filter_map(|link| path_of(from, parts(link).0).ok()).collect()
+    // States may be written in the tables of their parents.
+    let mut waiting: Vec<_> = [file].into_iter().chain(machines).collect();
+    let mut links = Vec::new();
+    while let Some(table) = waiting.pop() {
+        let states = table.get("states").and_then(|states| states.get_ref().as_table());
+        for state in states.into_iter().flat_map(Table::values).filter_map(|state| state.get_ref().as_table()) {
+            links.extend(state.get("machine").and_then(|machine| machine.get_ref().as_str()));
+            waiting.push(state);
+        }
+    }
+    links.into_iter().filter(|link| is_file(link)).filter_map(|link| path_of(from, parts(link).0).ok()).collect()
 }

@@ -101,6 +101,26 @@ fn wrong(folder: &Path) -> Vec<String> {
 }
 
 #[test]
+fn a_link_is_found_wherever_its_state_is_written() {
+    let folder = folder("nested");
+    fs::write(
+        folder.join("below/round.fsm.toml"),
+        "initial = 'walk'\n[states.walk]\nexits = [{ to = 'end', after = 1 }]\n[states.end]\nfinal = true\n",
+    )
+    .unwrap();
+    let rest = "machine = 'below/round.fsm.toml'\nexits = [{ to = 'rest', on = 'done' }]\n";
+    let trace_of = |patrol: &str| {
+        let text =
+            format!("initial = 'duty'\n[states.duty]\ninitial = 'patrol'\n[states.rest]\nfinal = true\n{patrol}{rest}");
+        fs::write(folder.join("main.toml"), text).unwrap();
+        let definition = Definition::load(folder.join("main.toml"), &vocabulary()).unwrap();
+        trace(&definition, &Guard::recording_changes(), 3)
+    };
+    let flat = trace_of("[states.patrol]\nparent = 'duty'\n");
+    assert_eq!(trace_of("[states.duty.states.patrol]\n"), flat);
+}
+
+#[test]
 fn what_is_wrong_with_a_linked_file_is_said_at_the_link() {
     let folder = folder("wrong");
     fs::write(folder.join("main.toml"), MAIN).unwrap();
