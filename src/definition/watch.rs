@@ -93,7 +93,9 @@ impl<T: Owner> Watch<T> {
         let Concerned { files, folder, links } = &self.concerned;
         // The folder of the definition is watched again, because it may have been replaced. Its subfolders are watched only if
         // they contain a named file, because there may be very many subfolders.
-        let folders = links.iter().chain(files).map(|path| folder_of(path)).chain([folder.as_path()]);
+        let around =
+            files.iter().flat_map(|file| file.ancestors().skip(1).take_while(|around| around.starts_with(folder)));
+        let folders = links.iter().chain(files).map(|path| folder_of(path)).chain(around).chain([folder.as_path()]);
         for other in folders.filter(|other| other.is_dir()).collect::<BTreeSet<_>>() {
             if let Err(error) = watcher.watch(other, RecursiveMode::NonRecursive) {
                 warn!("{}: {error}", other.display());
@@ -140,14 +142,23 @@ impl Concerned {
     fn of(path: &Path) -> Self {
         let folder = folder_of(path);
         let named = text_at(path).map(|text| named_in(&text, folder)).unwrap_or_default();
-        let files = named.iter().map(|named| folder.join(named)).chain([path.into()]).flat_map(both).collect();
-        Self { files, folder: folder.canonicalize().unwrap_or_else(|_| folder.into()), links: links(path) }
+        let paths: Vec<_> = named.iter().map(|named| folder.join(named)).chain([path.into()]).collect();
+        let files = paths.iter().flat_map(both).collect();
+        let links = paths.iter().flat_map(|path| links(path)).collect();
+        Self { files, folder: folder.canonicalize().unwrap_or_else(|_| folder.into()), links }
     }
 
     /// Whether an event says that a file of the definition has been written.
     fn by(&self, event: &Event) -> bool {
-        let is_ours =
-            |path: PathBuf| self.files.contains(&path) || (is_script(&path) && path.starts_with(&self.folder));
+        // A folder on the way to a file may be replaced as a whole.
+        let is_around = |path: &Path| {
+            path.starts_with(&self.folder)
+                && path != self.folder
+                && self.files.iter().any(|file| file.starts_with(path))
+        };
+        let is_ours = |path: PathBuf| {
+            self.files.contains(&path) || is_around(&path) || (is_script(&path) && path.starts_with(&self.folder))
+        };
         let is_written = match event.kind {
             // The file was moved away, and the file that replaces it is not there yet.
             EventKind::Modify(ModifyKind::Name(RenameMode::From)) => false,

@@ -47,6 +47,30 @@ fn a_folder_that_is_not_there_cannot_be_watched() {
     assert!(Watch::new(&definition, "nowhere/at/all/guard.toml").is_err());
 }
 
+#[test]
+fn a_linked_file_is_watched_although_its_folder_is_replaced() {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("watch-replaced");
+    let _ = fs::remove_dir_all(&folder);
+    let inner = folder.join("below/inner.toml");
+    let save = |initial: &str| {
+        fs::create_dir_all(folder.join("below")).unwrap();
+        fs::write(&inner, format!("initial = '{initial}'\n[states.{initial}]\nfinal = true\n")).unwrap();
+    };
+    save("first");
+    fs::write(folder.join("main.toml"), "initial = 'run'\n[states.run]\nmachine = 'below/inner.toml'\n").unwrap();
+    let definition = Definition::load(folder.join("main.toml"), &Vocabulary::new()).unwrap();
+    let mut watch = Watch::new(&definition, folder.join("main.toml")).unwrap();
+
+    // Another folder takes the place of the old one, as when a version control system changes to another branch.
+    fs::rename(folder.join("below"), folder.join("old")).unwrap();
+    fs::create_dir(folder.join("new")).unwrap();
+    fs::write(folder.join("new/inner.toml"), "initial = 'second'\n[states.second]\nfinal = true\n").unwrap();
+    fs::rename(folder.join("new"), folder.join("below")).unwrap();
+    poll_until(&mut watch, || definition.state("run.second").is_some());
+    save("third");
+    poll_until(&mut watch, || definition.state("run.third").is_some());
+}
+
 #[cfg(all(unix, feature = "script"))]
 #[test]
 fn a_file_that_is_a_link_and_scripts_in_folders_below_are_watched() {
