@@ -129,7 +129,10 @@ pub(crate) fn edited(of: &Of<'_>, text: &str, edit: &Edit) -> Result<String, Ref
     let mut draft = Draft::read(of, text)?;
     match edit {
         Edit::RenameState { state, name } => {
-            let (_, span) = draft.outline(state)?.written();
+            let outline = draft.outline(state)?;
+            // Refuses a state that is written in another file.
+            draft.place_of(outline)?;
+            let (_, span) = outline.written();
             return Ok(renamed(of.path, of.root, text, span.start, name)?);
         }
         Edit::AddState { name, parent, region } => draft.add_state(name, parent.as_deref(), region.as_deref())?,

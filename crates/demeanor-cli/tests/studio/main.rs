@@ -186,6 +186,28 @@ fn a_state_that_another_file_names_is_not_renamed_here() {
 }
 
 #[test]
+fn a_state_of_a_machine_that_a_state_runs_is_not_changed_here() {
+    let inner = "initial = 'p'\n[states.p]\nfinal = true\n";
+    let outer = "initial = 'x'\n[states.x]\nmachine = 'inner.toml'\n[states.y]\nmachine = 'round'\n\
+                 [machines.round]\ninitial = 'w'\nstates.w.final = true\n";
+    let studio = Studio::new(&[("inner.toml", inner), ("outer.toml", outer)]);
+    let change = |edit: serde_json::Value| {
+        studio.ask("change", &json!({ "path": "outer.toml", "text": outer, "machine": null, "edit": edit }))
+    };
+    let set = |state: &str| json!({ "act": "set_state", "state": state, "key": "note", "value": "hi" });
+    let rename = |state: &str| json!({ "act": "rename_state", "state": state, "name": "z" });
+    for edit in [set("x.p"), set("y.w"), rename("x.p")] {
+        let (status, told) = change(edit);
+        assert_eq!(status, 422, "{told}");
+        assert!(told["error"].as_str().unwrap().contains("change it there"), "{told}");
+    }
+    // A name is changed wherever it is written in the file.
+    let (status, told) = change(rename("y.w"));
+    let renamed = outer.replace("'w'", "'z'").replace("states.w", "states.z");
+    assert_eq!((status, told["text"].as_str()), (200, Some(&*renamed)), "{told}");
+}
+
+#[test]
 fn a_picture_says_what_a_designer_has_typed() {
     let studio = Studio::new(&[("guard.toml", GUARD)]);
     let (_, told) = studio.ask("picture", &json!({ "path": "guard.toml", "text": GUARD }));
