@@ -363,6 +363,8 @@ fn live<T: Citizen>(worker: &mut Worker, run: &Run<T>, alarm: &Arc<Alarm>) -> Re
             save(&place, folder, passed, &mut exchange)?;
         }
     }
+    // No process ends before the last tick has been observed, so that all of them hear of an error in it.
+    exchange.round([])?;
     Ok(total)
 }
 

@@ -42,6 +42,16 @@ fn a_panic_in_a_callback_ends_all_processes_with_the_same_error() {
 }
 
 #[test]
+fn a_panic_in_the_observer_after_the_last_tick_ends_all_processes_with_the_same_error() {
+    let mut local = Run { processes: 3, ticks: 5, oddity: Oddity::Blind(4), ..Run::default() }.start();
+    observed(&mut local).for_each(drop);
+    for child in &mut local.children {
+        let error = error_of(child).unwrap();
+        assert!(error.ends_with("`observe` panicked in tick 4: it is dark"), "{error}");
+    }
+}
+
+#[test]
 fn a_panic_in_a_callback_ends_all_threads_of_a_process() {
     let run = Run { threads: 3, oddity: Oddity::Panic(40), ..Run::default() };
     let error = run.world().run(run.args(), run.ticks).unwrap_err();

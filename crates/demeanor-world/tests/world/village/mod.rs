@@ -47,6 +47,8 @@ pub(crate) enum Oddity {
     None,
     /// A callback panics in this tick.
     Panic(u64),
+    /// The observer panics in this tick.
+    Blind(u64),
     /// In this tick, a second villager with this id is born.
     SameId(u64, u64),
     /// In this tick, a villager moves to a shard that does not exist.

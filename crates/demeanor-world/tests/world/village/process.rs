@@ -111,7 +111,11 @@ pub(crate) fn be_one() {
     let Ok(told) = env::var(TOLD) else { return };
     let run: Run = serde_json::from_str(&told).unwrap();
     let args: Vec<String> = env::args().skip_while(|arg| arg != "--").skip(1).collect();
-    let world = run.world().observe(|tick, _, digest| println!("tick {tick} {digest}"));
+    let oddity = run.oddity;
+    let world = run.world().observe(move |tick, _, digest| {
+        println!("tick {tick} {digest}");
+        assert!(!matches!(oddity, Oddity::Blind(blind) if blind == tick), "it is dark");
+    });
     if let Err(error) = world.run(args, run.ticks) {
         eprintln!("error: {error}");
         std::process::exit(1);
