@@ -313,7 +313,7 @@ impl<'s, 'a, T: Owner> Visit<'s, 'a, T> {
 
     /// Carries out a change from the region's only active state to a flat state beside it, if nothing else matters to the change
     /// (see [`must_record`](Single::must_record)). Returns whether the change was made; `None` for all other changes.
-    #[inline(never)]
+    #[inline]
     pub(super) fn change_beside(
         &mut self,
         to: &'static dyn State<T>,
@@ -325,18 +325,24 @@ impl<'s, 'a, T: Owner> Visit<'s, 'a, T> {
             return None;
         }
         let from = self.single.seat.region(self.nth)?.lone()?;
-        if !self.single.requests.is_empty() || self.single.must_record() || self.single.root().is_lent() {
+        if self.single.must_record() || !self.single.requests.is_empty() || self.single.root().is_lent() {
             return None;
         }
+        Some(self.change_at_once((from, to), owner, cx))
+    }
+
+    /// Carries out the change of [`change_beside`](Self::change_beside). This is a function of its own because the compiler takes
+    /// what is behind so many conditions to be rare, and inlines nothing there.
+    #[inline(never)]
+    fn change_at_once(
+        &mut self,
+        states: (&'static dyn State<T>, &'static dyn State<T>),
+        owner: &mut T,
+        cx: &mut T::Context<'_>,
+    ) -> bool {
         let composite = self.single.seat.current.clone();
         self.has_asked = false;
-        Some(change_to_sibling(
-            RegionSeat { visit: self, composite: &composite },
-            (Cause::Change, 0),
-            (from, to),
-            owner,
-            cx,
-        ))
+        change_to_sibling(RegionSeat { visit: self, composite: &composite }, (Cause::Change, 0), states, owner, cx)
     }
 
     /// Runs the part of a tick that belongs to the region: what is due in it, then the updates of its states. Returns whether a
@@ -536,6 +542,15 @@ impl<'a, T: Owner> ChangingSeat<'a, T> for RegionSeat<'_, '_, 'a, T> {
     fn fsm(&mut self) -> Fsm<'_, T> {
         Fsm::new(self.visit, 0)
     }
+
+    #[inline(always)]
+    fn begin_exit(&mut self) -> usize {
+        (self.visit.single.has_waiting, self.visit.single.exiting) = (false, true);
+        0
+    }
+
+    #[inline(always)]
+    fn end_timers(&mut self, _: usize, _: Cause) {}
 
     #[inline(always)]
     fn end_callback(&mut self) {
