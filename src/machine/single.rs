@@ -442,7 +442,7 @@ impl<T: Owner> Requests<T> {
         self.first.is_none() && self.more.is_none()
     }
 
-    /// Returns how many requests there are, without those that were set aside.
+    /// Returns how many requests there are. Requests that were set aside do not count.
     pub(crate) fn in_turn(&self) -> usize {
         let behind = self.more.as_ref().map_or(0, |more| more.behind.len());
         usize::from(self.first.is_some()) + usize::from(self.second.is_some()) + behind
@@ -491,7 +491,7 @@ impl<T: Owner> Requests<T> {
         request
     }
 
-    /// Takes out all but the first `kept` requests, without those that were set aside.
+    /// Takes out all but the first `kept` requests. Requests that were set aside stay.
     #[cold]
     pub(crate) fn split_off(&mut self, kept: usize) -> VecDeque<Request<T>> {
         let mut behind = match &mut *self.more {

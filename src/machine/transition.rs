@@ -622,7 +622,7 @@ impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
             single.refuse_behind(waiting, owner);
         }
         self.is_displaced = single.made != made;
-        if self.is_displaced && waiting > 0 {
+        if self.is_displaced && !single.requests.is_empty() {
             drop(single.end_timers(0, plan.cause));
         }
         for region in displaced {

@@ -33,8 +33,8 @@ pub(in crate::machine) fn change_to_sibling<'a, T: Owner, S: ChangingState<T>>(
 /// One owner's change from one state to a state beside it, while the steps are not recorded. In a region, no other request is
 /// pending. Its steps are those of [`OneChange`](super::OneChange), without the work that is not needed here: with its tick, a
 /// change takes about 300 instructions rather than 400 between singletons, 820 rather than 1140 three states deep, and 920 rather
-/// than 1190 between owned states. A single implementation of both, with a constant parameter, was also measured: it takes 370 between
-/// singletons. Tests with random programs check that both do the same.
+/// than 1190 between owned states. A single implementation of both, with a constant parameter, was also measured: it takes 370
+/// between singletons. Tests with random programs check that both do the same.
 struct SiblingChange<'c, 'x, T: Owner, S, A> {
     at: A,
     /// `Change` or `Revert`.

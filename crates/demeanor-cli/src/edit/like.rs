@@ -20,7 +20,7 @@ impl Draft {
     /// Returns where a state is written, with the machine: in this machine, and in those that it is like.
     pub(super) fn paths(&self, state: &str) -> Vec<(Option<String>, Vec<String>)> {
         let states = self.models().filter_map(|outline| outline.states().iter().find(|other| other.name() == state));
-        // The states of a machine that a state runs are only in that machine's own outline.
+        // A state of a machine that another state runs is written in that machine.
         let states = states.filter(|state| !state.is_linked());
         let mut paths: Vec<_> = states.filter_map(|outline| self.place_of(outline).ok()).collect();
         paths.dedup();
