@@ -64,9 +64,9 @@ pub(crate) fn build<T: Owner>(
     beside: Option<&FilesBeside>,
     before: Option<&Graph<T>>,
 ) -> Result<(Graph<T>, Built<T>), Problems> {
+    let Checked { outline, params, scopes } = checked;
     #[cfg(not(feature = "script"))]
-    let _ = beside;
-    let Checked { outline, params } = checked;
+    let _ = (beside, scopes);
     let nodes_before = before.map_or(&[][..], |before| &before.nodes);
     let is_kept = kept(nodes_before);
     let states: Arc<[_]> = fixed(&outline, nodes_before, &is_kept).into();
@@ -87,7 +87,8 @@ pub(crate) fn build<T: Owner>(
             values: &vocabulary.values,
             setters: &vocabulary.setters,
             texts: &vocabulary.scripts.texts,
-            states: Arc::new(states.iter().map(|fixed| (fixed.name.clone(), fixed.index)).collect()),
+            states: &states,
+            scopes: scopes.map(Arc::new),
             budget: vocabulary.scripts.budget,
         },
     };
@@ -96,7 +97,7 @@ pub(crate) fn build<T: Owner>(
         outline.states.iter().zip(params).map(|(state, params)| builder.content(state, &params)).collect();
     find_unguarded(&outline, &states, &mut contents);
     let compiled = |property: &WrittenProperty| {
-        let condition = |builder: &mut Builder<'_, T>, when: Box<When>| builder.condition(&when, None, "");
+        let condition = |builder: &mut Builder<'_, T>, when: Box<When>| builder.condition(&when, None, None);
         property.clone().map(&mut builder, condition, |_, within| within.seconds())
     };
     let properties = outline.properties.iter().filter_map(compiled).collect();
@@ -329,7 +330,7 @@ impl<T: Owner> Builder<'_, T> {
         let made = if made.len() < 2 { made.pop() } else { Some(Arc::new(Several(made.into())).into()) };
         let (mut exits, mut message_exits) = (Vec::new(), Vec::new());
         for (nth, exit) in state.exits.iter().enumerate() {
-            let built = self.exit(exit, nth, state.name());
+            let built = self.exit(exit, nth, state);
             match &exit.on {
                 None => exits.push(built),
                 Some(on) => {
@@ -359,7 +360,7 @@ impl<T: Owner> Builder<'_, T> {
             behaviour: made,
             every_written: state.every().map(|every| every.to_string().into()),
             every: state.every.as_ref().map(|every| Interval::new(every, self.vocabulary)),
-            enter_when: state.enter_when.as_deref().and_then(|when| self.condition(when, None, state.name())),
+            enter_when: state.enter_when.as_deref().and_then(|when| self.condition(when, None, Some(state.id))),
             hooks: self.hooks(state),
             ..Content::of(exits, message_exits, choice)
         }
@@ -368,7 +369,7 @@ impl<T: Owner> Builder<'_, T> {
     fn hooks(&mut self, state: &StateOutline) -> Option<Box<Hooks<T>>> {
         let (enter, exit) = (self.actions(&state.enter, None), self.actions(&state.exit, None));
         #[cfg(feature = "script")]
-        let script = state.script.as_ref().and_then(|script| self.script(script, state.name(), Purpose::Hooks));
+        let script = state.script.as_ref().and_then(|script| self.script(script, state.id, Purpose::Hooks));
         let is_empty = enter.0.is_empty() && exit.0.is_empty();
         #[cfg(feature = "script")]
         let is_empty = is_empty && script.is_none();
@@ -421,7 +422,7 @@ impl<T: Owner> Builder<'_, T> {
         }
     }
 
-    fn exit(&mut self, exit: &ExitOutline, nth: usize, of: &str) -> Exit<T> {
+    fn exit(&mut self, exit: &ExitOutline, nth: usize, of: &StateOutline) -> Exit<T> {
         let opens = match exit.at() {
             Some(value) => Opening::at(value, self.vocabulary),
             None => Opening::new(exit.after(), nth, self.vocabulary),
@@ -429,7 +430,7 @@ impl<T: Owner> Builder<'_, T> {
         let actions = exit.actions.is_some().then(|| Arc::new(self.actions(&exit.actions, exit.on())));
         // An exit for several messages has only one cooldown.
         if exit.cooldown().is_some() && !exit.is_same {
-            self.number = self.next_number(of, exit.to);
+            self.number = self.next_number(of.name(), exit.to);
         }
         Exit {
             is_plain: exit.leads == Leads::To && exit.cooldown().is_none() && actions.is_none(),
@@ -445,7 +446,7 @@ impl<T: Owner> Builder<'_, T> {
             },
             rank: exit.rank.as_ref().and_then(|rank| self.ranking(&rank.operand, exit.on())),
             after: exit.after().map(ToString::to_string).unwrap_or_default().into(),
-            when: exit.when.as_deref().and_then(|when| self.condition(when, exit.on(), of)),
+            when: exit.when.as_deref().and_then(|when| self.condition(when, exit.on(), Some(of.id))),
             ..exit_to(exit.to, self.outline, self.states)
         }
     }
@@ -471,12 +472,13 @@ impl<T: Owner> Builder<'_, T> {
         number
     }
 
-    /// Compiles a condition. `message` is the message that the exit waits for.
-    fn condition(&mut self, when: &When, message: Option<&str>, of: &str) -> Option<Condition<T>> {
+    /// Compiles a condition of the state `of`, or one outside of all states, which asks no script. `message` is the message that the
+    /// exit waits for.
+    fn condition(&mut self, when: &When, message: Option<&str>, of: Option<StateId>) -> Option<Condition<T>> {
         match when {
             When::Expr { expr, .. } => Some(Condition::compile(expr, self.vocabulary, self.by_name, message)),
             #[cfg(feature = "script")]
-            When::Script(script) => self.script(script, of, Purpose::Condition).map(Condition::script),
+            When::Script(script) => self.script(script, of?, Purpose::Condition).map(Condition::script),
             #[cfg(not(feature = "script"))]
             When::Script(_) => {
                 // The outline has an error.
@@ -487,7 +489,7 @@ impl<T: Owner> Builder<'_, T> {
     }
 
     #[cfg(feature = "script")]
-    fn script(&mut self, script: &Name, of: &str, purpose: Purpose) -> Option<Script<T>> {
+    fn script(&mut self, script: &Name, of: StateId, purpose: Purpose) -> Option<Script<T>> {
         Script::new(script, of, purpose, &self.offered, &mut self.findings)
     }
 }
@@ -536,10 +538,7 @@ fn first_use(outline: &Outline, repeated: &Repeated) -> Option<Range<usize>> {
                 whens.filter_map(When::first_chance).chain(durations).chain(chooses).collect()
             }
             #[cfg(feature = "script")]
-            Repeated::Script(file) => {
-                let scripts = whens.filter_map(When::script).chain(state.script.as_deref());
-                scripts.filter(|script| script.text == *file).map(span).collect()
-            }
+            Repeated::Script(file) => state.scripts().filter(|script| script.text == *file).map(span).collect(),
         }
     });
     let in_properties = outline.properties.iter().flat_map(|property| property.rule.conditions());

@@ -184,7 +184,7 @@ impl MachineReplay {
             }
         }
         let params = vec![Rc::default(); outline.states.len()];
-        let definition = Definition::of(Checked { outline, params }, None, &vocabulary).ok()?;
+        let definition = Definition::of(Checked { outline, params, scopes: None }, None, &vocabulary).ok()?;
         Some(Self { definition, values, exits })
     }
 }

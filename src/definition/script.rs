@@ -12,10 +12,13 @@ use log::{error, info};
 use rhai::{AST, CallFnOptions, Dynamic, Map, Position, Scope};
 
 use super::closures::{Setter, Value};
+use super::graph::Fixed;
 use super::vocabulary::by_name::ByName;
 use crate::format::beside::{FilesBeside, script_text};
 use crate::format::hook::Hook;
 use crate::format::name::Name;
+use crate::format::outline::StateId;
+use crate::format::outline::scopes::Scopes;
 use crate::format::problems::Findings;
 use crate::format::script::budget::{ScriptBudget, Usage};
 use crate::format::script::compiled::{Compiled, Purpose};
@@ -38,15 +41,16 @@ pub(crate) struct Offered<'a, T: Owner> {
     pub(crate) setters: &'a ByName<Setter<T>>,
     /// The texts of scripts that the game offers, by the names of their files.
     pub(crate) texts: &'a BTreeMap<String, String>,
-    /// The indices of the states, by name.
-    pub(crate) states: Arc<HashMap<String, usize>>,
+    /// The states, by id.
+    pub(crate) states: &'a Arc<[Arc<Fixed<T>>]>,
+    /// What names of states mean.
+    pub(crate) scopes: Option<Arc<Scopes>>,
     pub(crate) budget: ScriptBudget,
 }
 
 /// A script of a state. It answers a condition, or it has some of the functions `enter`, `update` and `exit`.
 pub(crate) struct Script<T: Owner> {
-    /// The state's name.
-    state: String,
+    state: StateId,
     /// Which of the functions in [`HOOKS`] the script has.
     has: [bool; 3],
     pub(crate) file: String,
@@ -61,7 +65,9 @@ pub(crate) struct Script<T: Owner> {
     /// All values that the game offers, for messages about unknown ones.
     known: Vec<String>,
     mentions_time: bool,
-    states: Arc<HashMap<String, usize>>,
+    /// The states, by id.
+    states: Arc<[Arc<Fixed<T>>]>,
+    scopes: Arc<Scopes>,
     budget: ScriptBudget,
     /// How often a call has failed.
     failures: AtomicU64,
@@ -91,12 +97,13 @@ struct ScriptRun {
 impl<T: Owner> Script<T> {
     pub(crate) fn new(
         script: &Name,
-        state: &str,
+        state: StateId,
         purpose: Purpose,
         offered: &Offered<'_, T>,
         findings: &mut Findings,
     ) -> Option<Self> {
-        let Offered { beside, values, setters, texts, states, budget } = offered;
+        let Offered { beside, values, setters, texts, states, scopes, budget } = offered;
+        let scopes = scopes.as_ref().expect("a machine with a script has its scopes");
         let file = &script.text;
         let text = match script_text(texts, file, *beside) {
             Ok(text) => text,
@@ -105,7 +112,8 @@ impl<T: Owner> Script<T> {
         let names = ScriptNames {
             values: Some(values.iter().map(|(name, _)| name.as_str()).collect()),
             is_field: &|name| setters.get(name).is_some(),
-            states: states.keys().map(String::as_str).collect(),
+            scopes,
+            from: state,
         };
         let Compiled { ast, constants, has } = match compiled::check(&text, purpose, *budget, &names) {
             Ok(compiled) => compiled,
@@ -120,7 +128,7 @@ impl<T: Owner> Script<T> {
         let reads = values.iter().filter(|(name, _)| is_mentioned(name));
         let writes = setters.iter().filter(|(name, _)| is_mentioned(name));
         Some(Self {
-            state: state.into(),
+            state,
             has,
             file: file.clone(),
             written_at: lint::writes(&ast),
@@ -131,6 +139,7 @@ impl<T: Owner> Script<T> {
             known: values.iter().map(|(name, _)| name.clone()).collect(),
             mentions_time: is_mentioned("time_in_state"),
             states: Arc::clone(states),
+            scopes: Arc::clone(scopes),
             budget: *budget,
             failures: AtomicU64::new(0),
             stops: AtomicU64::new(0),
@@ -197,8 +206,12 @@ impl<T: Owner> Script<T> {
         used: u64,
     ) -> (Result<ScriptRun, Failure>, u64) {
         let before = self.read(owner, cx, time_in_state);
-        let told =
-            Told { constants: Arc::clone(&self.constants), states: Arc::clone(&self.states), to: Arc::default() };
+        let told = Told {
+            constants: Arc::clone(&self.constants),
+            scopes: Arc::clone(&self.scopes),
+            from: self.state,
+            to: Arc::default(),
+        };
         let mut this = Dynamic::from_map(before.clone());
         let options =
             CallFnOptions::new().eval_ast(false).bind_this_ptr(&mut this).with_tag(Dynamic::from(told.clone()));
@@ -206,7 +219,7 @@ impl<T: Owner> Script<T> {
             engine.call_fn_with_options::<Dynamic>(options, &mut Scope::new(), &self.ast, function, ())
         });
         self.print(owner, &effort.printed);
-        let to = *told.to.lock().unwrap_or_else(PoisonError::into_inner);
+        let to = told.to.lock().unwrap_or_else(PoisonError::into_inner).map(|id| self.states[id.index()].index);
         (result.map(|result| ScriptRun { result, before, after: this, to }), effort.operations)
     }
 
@@ -279,7 +292,8 @@ impl<T: Owner> Script<T> {
     /// tick. If the script has been cut off too often, also logs that it is stopped. Returns whether it was cut off this time.
     #[cold]
     fn fail(&self, owner: &T, function: &str, Failure { why, is_cut_off }: Failure, cut_offs: u32) -> bool {
-        let place = format!("{}: script {}, function {function}, in state {}", Label(owner), self.file, self.state);
+        let state = &self.states[self.state.index()].name;
+        let place = format!("{}: script {}, function {function}, in state {state}", Label(owner), self.file);
         if let Some(times) = now_and_then(&self.failures) {
             error!(target: LOG, "{place}: {why}{times}");
         }

@@ -198,7 +198,6 @@ impl When {
     }
 
     /// Returns the script, if the condition is a script.
-    #[cfg(feature = "script")]
     pub(crate) fn script(&self) -> Option<&Name> {
         if let Self::Script(script) = self { Some(script) } else { None }
     }

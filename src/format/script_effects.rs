@@ -2,16 +2,16 @@
 
 use std::collections::BTreeSet;
 
-/// The effects of a script. `None` stands for any state and for any value.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct ScriptEffects<S> {
-    pub(crate) leads_to: Option<BTreeSet<S>>,
-    pub(crate) writes: Option<BTreeSet<String>>,
-}
+use super::name::Name;
 
-impl<S> ScriptEffects<S> {
-    /// Whether the script may change the state.
-    pub(crate) fn may_lead(&self) -> bool {
-        self.leads_to.as_ref().is_none_or(|to| !to.is_empty())
-    }
+/// The effects of a script.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ScriptEffects {
+    /// The names of the states to which it may change, and where they are written with their quotes. The range is empty if a name
+    /// is not written as it is.
+    pub(crate) named: Vec<Name>,
+    /// Whether it may change to any state.
+    pub(crate) leads_anywhere: bool,
+    /// The values that it may write. `None` stands for any value.
+    pub(crate) writes: Option<BTreeSet<String>>,
 }

@@ -90,6 +90,50 @@ fn a_script_runs_after_the_behaviour_and_before_the_exits() {
     assert_eq!(current(&machine), "b");
 }
 
+/// A regression test: a script knew the states by their full names only, as if it were written outside of all states.
+#[test]
+fn a_name_in_a_script_means_what_it_means_in_an_exit_of_the_same_state() {
+    let linked = "machines.guard = { initial = 'patrol', states.patrol.machine = 'round', states.look.entry = true }
+        [machines.round]\ninitial = 'walk'\nstates.look.final = true\n[machines.round.states.walk]\n";
+    let nested = "initial = 'hunt'\n[states.fight]\ninitial = 'look'\nentry = true\nstates.look.final = true
+        states.far.final = true\n[states.hunt]\ninitial = 'walk'\nstates.look.final = true\n[states.hunt.states.walk]\n";
+    for (file, name, expected) in [
+        (linked, "look", "patrol.look"),
+        (nested, "look", "hunt.look"),
+        (nested, "fight.look", "look"),
+        (nested, "far", "far"),
+    ] {
+        let (begin, end) = name.split_at(2);
+        let calculated = format!("let end = \"{end}\"; change_state(\"{begin}\" + end);");
+        for body in [format!("change_state(\"{name}\");"), calculated] {
+            let script = format!("fn update() {{ {body} }}");
+            for key in ["script = 'a.rhai'".into(), format!("exits = [{{ to = '{name}' }}]")] {
+                let definition = definition(&format!("{file}{key}\n"), &script, ScriptBudget::default());
+                let unreached = format!("state `{expected}` can never be reached");
+                assert!(definition.outline().warnings().iter().all(|warning| warning.to_string() != unreached));
+                let mut machine = definition.machine();
+                machine.update(&mut Guard::default(), &mut 0.0);
+                assert_eq!(current(&machine), expected, "{file}{key}: {script}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_script_of_two_states_may_mean_two_states_by_one_name() {
+    let file =
+        "initial = 'a'\n[states.a]\ninitial = 'walk'\nstates.walk.script = 'a.rhai'\nstates.look.exits = [{ to = 'b' }]
+        [states.b]\ninitial = 'walk'\nstates.walk.script = 'a.rhai'\nstates.look.exits = [{ to = 'a' }]\n";
+    let script = "fn update() { change_state(\"look\"); }";
+    let mut machine = definition(file, script, ScriptBudget::default()).machine();
+    let mut visited = Vec::new();
+    for _ in 0..4 {
+        machine.update(&mut Guard::default(), &mut 0.0);
+        visited.push(current(&machine));
+    }
+    assert_eq!(visited, ["look", "b.walk", "b.look", "walk"]);
+}
+
 #[test]
 fn a_script_answers_a_condition() {
     let file = "initial = \"a\"\n[states.a]\nexits = [{ to = \"b\", when = { script = \"low.rhai\" } }]\n[states.b]\n";

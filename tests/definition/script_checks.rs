@@ -52,6 +52,17 @@ fn what_is_no_word_of_the_game_is_found() {
 }
 
 #[test]
+fn a_name_of_several_states_is_a_mistake_that_lists_them() {
+    let vocabulary = vocabulary(ScriptBudget::default()).script("a.rhai", "fn update() { change_state(\"aim\"); }");
+    let file = "initial = 'a'\nstates.a.script = 'a.rhai'\nstates.b = { initial = 'b.aim' }\n\
+                states.c = { initial = 'c.aim' }\nstates.'b.aim' = {}\nstates.'c.aim' = {}\n";
+    assert_eq!(
+        Definition::parse(file, &vocabulary).unwrap_err().to_string(),
+        "a.rhai:1:28: error: a script of `definition`: `aim` is the name of several states: write one of `b.aim`, `c.aim`"
+    );
+}
+
+#[test]
 fn what_shares_or_calls_back_is_a_mistake() {
     for text in ["let f = |x| x;", "let f = Fn(\"update\");", "update.call();", "update.curry(1);", "eval(\"1\");"] {
         assert_ne!(told(&format!("fn update() {{ {text} }}")), [""; 0], "{text}");

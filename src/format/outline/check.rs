@@ -126,7 +126,9 @@ fn checked<'i>(
         #[cfg_attr(not(feature = "script"), expect(unused_mut, reason = "only the effects of scripts change it"))]
         let Some(mut checked) = resolve::resolve(draft, words, &mut common, &mut findings) else { continue };
         #[cfg(feature = "script")]
-        checked.outline.read_scripts(library, words, &mut scripts);
+        if let Some(scopes) = &checked.scopes {
+            checked.outline.read_scripts(scopes, library, words, &mut scripts);
+        }
         hierarchy::check(&checked.outline, &mut findings);
         all.push(checked);
     }
@@ -172,14 +174,13 @@ pub(crate) fn checked_at(
         _ => Err("the game adds it".into()),
     });
     #[cfg_attr(not(feature = "script"), expect(unused_mut, reason = "only the check of scripts changes them"))]
-    let (checked, mut findings) = checked(file, text, &library, words);
-    #[cfg_attr(not(feature = "script"), expect(unused_mut, reason = "only the check of scripts changes them"))]
-    let mut outlines: Vec<_> = checked.into_iter().map(|checked| checked.outline).collect();
+    let (mut checked, mut findings) = checked(file, text, &library, words);
     #[cfg(feature = "script")]
     if let Some(folder) = folder {
-        for outline in &mut outlines {
-            scripts::check(outline, folder, &library, words, &mut findings);
+        for checked in &mut checked {
+            scripts::check(checked, folder, &library, words, &mut findings);
         }
     }
+    let outlines = checked.into_iter().map(|checked| checked.outline).collect();
     (outlines, library.paths().cloned().collect(), findings)
 }

@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::mem;
 
-use super::{BehaviorOutline, Outline, StateId, StateOutline};
-use crate::format::script_effects::ScriptEffects;
 #[cfg(feature = "script")]
-use crate::format::{library::Library, script::lint::effects, words::Words};
+use super::scopes::{Meant, Scopes};
+use super::{BehaviorOutline, Outline, StateId, StateOutline};
+#[cfg(feature = "script")]
+use crate::format::{library::Library, name::Name, script::lint::effects, script_effects::ScriptEffects, words::Words};
 
 impl Outline {
     /// Whether a script may write a value, in the middle of a tick.
@@ -19,9 +20,20 @@ impl Outline {
         self.states.iter().map(|state| state.id).filter(|id| Some(*id) != self.global)
     }
 
-    /// Returns the effects of a state's script, if it has one.
-    pub(crate) fn script_effects(&self, of: &StateOutline) -> Option<&ScriptEffects<StateId>> {
-        of.script.as_ref().and_then(|script| self.scripts.get(&script.text))
+    /// Whether the script of a state, if it has one, may change to any state.
+    fn script_leads_anywhere(&self, of: &StateOutline) -> bool {
+        let effects = of.script.as_ref().and_then(|script| self.scripts.get(&script.text));
+        effects.is_some_and(|effects| effects.leads_anywhere)
+    }
+
+    /// Returns the states that the script of a state names.
+    fn named_by_script(&self, of: &StateOutline) -> impl Iterator<Item = StateId> {
+        self.named_by_scripts.get(&of.id).into_iter().flatten().flatten().copied()
+    }
+
+    /// Whether the script of a state may change the state.
+    pub(crate) fn script_may_lead(&self, of: &StateOutline) -> bool {
+        self.script_leads_anywhere(of) || self.named_by_script(of).next().is_some()
     }
 
     /// Finds the effects of the states' scripts. `texts` has the effects of scripts that have been read for another machine. A
@@ -29,30 +41,29 @@ impl Outline {
     #[cfg(feature = "script")]
     pub(super) fn read_scripts(
         &mut self,
+        scopes: &Scopes,
         library: &Library<'_>,
         words: Option<&Words>,
-        texts: &mut HashMap<String, ScriptEffects<String>>,
+        texts: &mut HashMap<String, ScriptEffects>,
     ) {
-        let mut ids = None;
-        for script in self.states.iter().filter_map(|state| state.script.as_ref()) {
-            if self.scripts.contains_key(&script.text) {
-                continue;
-            }
+        for state in &self.states {
+            let Some(script) = &state.script else { continue };
             let effects = texts.entry(script.text.clone()).or_insert_with(|| {
                 let text = library.script(&script.text);
                 let read = text.ok().and_then(|text| effects(&text));
-                let mut effects = read.unwrap_or(ScriptEffects { leads_to: None, writes: None });
+                let mut effects =
+                    read.unwrap_or(ScriptEffects { named: Vec::new(), leads_anywhere: true, writes: None });
                 effects.writes = effects.writes.or_else(|| words.map(|words| words.fields.clone()));
                 effects
             });
-            let ids = ids.get_or_insert_with(|| -> HashMap<&str, StateId> {
-                self.states.iter().map(|state| (state.name(), state.id)).collect()
-            });
-            let leads_to = effects
-                .leads_to
-                .as_ref()
-                .map(|names| names.iter().filter_map(|name| ids.get(name.as_str()).copied()).collect());
-            self.scripts.insert(script.text.clone(), ScriptEffects { leads_to, writes: effects.writes.clone() });
+            let meant = |name: &Name| match scopes.meant(&name.text, Some(state.id)) {
+                Meant::One(id) => Some(id),
+                Meant::Several | Meant::Nothing => None,
+            };
+            self.named_by_scripts.insert(state.id, effects.named.iter().map(meant).collect());
+            if !self.scripts.contains_key(&script.text) {
+                self.scripts.insert(script.text.clone(), effects.clone());
+            }
         }
     }
 }
@@ -86,18 +97,16 @@ impl<'o> CodeTargets<'o> {
             !behavior.named.is_empty()
                 || self.is_open(behavior) && (of.is_foreign || self.perhaps_named(behavior).next().is_some())
         };
-        self.outline.script_effects(of).is_some_and(ScriptEffects::may_lead) || of.behaviors.iter().any(may_name)
+        self.outline.script_may_lead(of) || of.behaviors.iter().any(may_name)
     }
 
     /// Returns the states to which the code of a state may lead. All states, and all states of linked files, are returned only
     /// once.
     pub(crate) fn find(&mut self, of: &StateOutline) -> Vec<StateId> {
         let outline = self.outline;
-        let mut found = Vec::new();
-        match outline.script_effects(of).map(|script| &script.leads_to) {
-            Some(Some(to)) => found.extend(to),
-            Some(None) if !mem::replace(&mut self.has_all, true) => found.extend(outline.without_global()),
-            _ => {}
+        let mut found: Vec<_> = outline.named_by_script(of).collect();
+        if outline.script_leads_anywhere(of) && !mem::replace(&mut self.has_all, true) {
+            found.extend(outline.without_global());
         }
         for behavior in &of.behaviors {
             found.extend(behavior.named.iter().map(|(_, id)| *id));

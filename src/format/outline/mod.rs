@@ -22,6 +22,7 @@ use super::script_effects::ScriptEffects;
 use super::source::Source;
 use super::words::ValueKind;
 use mention::{Meaning, Mention};
+use scopes::Scopes;
 
 mod actions;
 pub(crate) mod check;
@@ -92,7 +93,10 @@ pub struct Outline {
     pub(crate) unlisted_warnings: usize,
     pub(crate) unchecked: Unchecked,
     /// The effects of the scripts of states, by the name of the script. Without the feature `script`, it is empty.
-    pub(crate) scripts: BTreeMap<String, ScriptEffects<StateId>>,
+    pub(crate) scripts: BTreeMap<String, ScriptEffects>,
+    /// For each state with a script, the states that the script means there by the names in its text, in the same order. In
+    /// another state, the same script may mean other states.
+    pub(crate) named_by_scripts: BTreeMap<StateId, Vec<Option<StateId>>>,
     /// The mentions outside of all states: those of the initial and the global state, and those in properties.
     pub(crate) named: Vec<Mention>,
     /// All mentions in the order of the file. They are collected on the first call of `mentions`.
@@ -104,6 +108,8 @@ pub(crate) struct Checked<'i> {
     pub(crate) outline: Outline,
     /// The parameters of each state's behaviors, by id. They borrow the text, and only the next stage uses them.
     pub(crate) params: Vec<Rc<[Option<Params<'i>>]>>,
+    /// What names of states mean, for scripts. `None` if the machine has none.
+    pub(crate) scopes: Option<Scopes>,
 }
 
 /// The id of a state of an [`Outline`]. It is valid only for this outline.
@@ -550,6 +556,11 @@ impl StateOutline {
     #[must_use]
     pub fn script(&self) -> Option<&str> {
         self.script.as_ref().map(|script| script.text.as_str())
+    }
+
+    /// Returns the scripts of the state and of its conditions.
+    pub(crate) fn scripts(&self) -> impl Iterator<Item = &Name> {
+        self.script.as_deref().into_iter().chain(self.conditions().filter_map(When::script))
     }
 
     /// Returns the time between two turns of the state. `None` if it is updated in each tick.

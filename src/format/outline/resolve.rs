@@ -129,7 +129,7 @@ pub(crate) fn resolve<'i>(
         states.push(Arc::new(state));
         written.push((shared, of_behaviors));
     }
-    let unchecked = resolver.unchecked;
+    let (unchecked, scopes) = (resolver.unchecked, resolver.scopes);
     if states.is_empty() {
         if findings.errors() == 0 {
             findings.add(missing_key("states", "the file", 0..0));
@@ -157,10 +157,12 @@ pub(crate) fn resolve<'i>(
         unlisted_warnings: 0,
         unchecked,
         scripts: BTreeMap::new(),
+        named_by_scripts: BTreeMap::new(),
         named: beside_states,
         mentions: OnceLock::new(),
     };
-    Some(Checked { outline, params })
+    let has_scripts = outline.states.iter().any(|state| state.scripts().next().is_some());
+    Some(Checked { outline, params, scopes: Some(scopes).filter(|_| has_scripts) })
 }
 
 /// Returns the mistake for two states at the same place: for example, `fight.aim` and a state `aim` with `parent = "fight"`,
@@ -447,7 +449,8 @@ impl Resolver<'_> {
                 self.mention(&name, Meaning::State(id));
                 Some(id)
             }
-            Meant::Several(places) => {
+            Meant::Several => {
+                let places = self.scopes.places(&name.text, self.from);
                 let places: Vec<_> = places.iter().map(String::as_str).collect();
                 Mistake::error("ambiguous-state", name.span, format!("`{}` is the name of several states", name.text))
                     .label("which of them?")

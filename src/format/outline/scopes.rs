@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 use std::iter;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::StateId;
 use crate::format::chains::Chains;
@@ -19,10 +19,10 @@ const DEEPEST: usize = 66;
 const MOST_PARTS: usize = 8;
 
 /// The result of looking up a name.
-pub(super) enum Meant {
+pub(crate) enum Meant {
     One(StateId),
-    /// Several states, given by their places. The name is ambiguous.
-    Several(Vec<String>),
+    /// Several states. The name is ambiguous.
+    Several,
     Nothing,
 }
 
@@ -34,11 +34,11 @@ pub(crate) struct Scopes {
     /// The scopes of the states, by id.
     of_states: Vec<NameScope>,
     /// The states by their names, as they are written.
-    by_key: HashMap<Rc<str>, usize>,
+    by_key: HashMap<Arc<str>, usize>,
     /// The states by the hashes of their places. If several states have the same place, this is the first one.
     by_place: HashMap<u64, usize>,
     /// The hash of each end of a place, with the state, in the order of the hashes. The ends of the place `a.b.c` are `c` and
-    /// `b.c`.
+    /// `b.c`. The ends in a linked machine have other hashes than the same ends elsewhere.
     by_end: Vec<(u32, u32)>,
     /// States whose place is already taken, each with the first state at this place.
     taken: Vec<(usize, usize)>,
@@ -55,7 +55,7 @@ pub(crate) struct Placed<'s> {
 struct NameScope {
     parent: Option<usize>,
     /// The name as it is written.
-    name: Rc<str>,
+    name: Arc<str>,
     /// Where the last part of the place begins in `name`.
     part: usize,
     /// The hash of the place.
@@ -75,7 +75,7 @@ impl Scopes {
             root: state.root,
         };
         let scopes: Vec<NameScope> = states.iter().map(scope).collect();
-        let by_key = scopes.iter().enumerate().map(|(i, scope)| (Rc::clone(&scope.name), i)).collect();
+        let by_key = scopes.iter().enumerate().map(|(i, scope)| (Arc::clone(&scope.name), i)).collect();
         let mut all =
             Self { of_states: scopes, by_key, by_place: HashMap::new(), by_end: Vec::new(), taken: Vec::new() };
         for (i, state) in states.iter().enumerate() {
@@ -118,7 +118,7 @@ impl Scopes {
         for _ in 0..MOST_PARTS {
             let Some(parent) = self.of_states[at].parent else { return };
             end.insert_str(0, self.part(StateId::new(at)));
-            self.by_end.push((short_hash(&end), id));
+            self.by_end.push((short_hash(self.of_states[of].root, &end), id));
             end.insert(0, '.');
             at = parent;
         }
@@ -191,7 +191,7 @@ impl Scopes {
     }
 
     /// Returns the names of all states, in the order of the file.
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.of_states.iter().map(|scope| &*scope.name)
     }
 
@@ -212,7 +212,7 @@ impl Scopes {
     }
 
     /// Looks up a name that is written in the state `from`, or outside of all states.
-    pub(super) fn meant(&self, name: &str, from: Option<StateId>) -> Meant {
+    pub(crate) fn meant(&self, name: &str, from: Option<StateId>) -> Meant {
         let root = from.and_then(|from| self.of_states[from.index()].root);
         let mut scope = from.map(StateId::index);
         for _ in 0..DEEPEST {
@@ -227,15 +227,26 @@ impl Scopes {
                 return Meant::One(StateId::new(found));
             }
         }
-        let hash = short_hash(name);
-        let from = self.by_end.partition_point(|(of, _)| *of < hash);
-        let ending = self.by_end[from..].iter().take_while(|(of, _)| *of == hash).map(|(_, i)| *i as usize);
-        let ending: Vec<_> = ending.filter(|i| self.of_states[*i].root == root && self.ends_with(*i, name)).collect();
-        match ending[..] {
-            [] => Meant::Nothing,
-            [one] => Meant::One(StateId::new(one)),
-            _ => Meant::Several(ending.into_iter().map(|i| self.place(i)).collect()),
+        let mut ending = self.ending(name, root);
+        match (ending.next(), ending.next()) {
+            (None, _) => Meant::Nothing,
+            (Some(one), None) => Meant::One(StateId::new(one)),
+            (Some(_), Some(_)) => Meant::Several,
         }
+    }
+
+    /// Returns the states whose place ends with a name, but is longer, in the machine that the state `root` runs.
+    fn ending(&self, name: &str, root: Option<usize>) -> impl Iterator<Item = usize> {
+        let hash = short_hash(root, name);
+        let from = self.by_end.partition_point(|(of, _)| *of < hash);
+        let ending = self.by_end[from..].iter().take_while(move |(of, _)| *of == hash).map(|(_, i)| *i as usize);
+        ending.filter(move |i| self.of_states[*i].root == root && self.ends_with(*i, name))
+    }
+
+    /// Returns the places of the states that an ambiguous name in the state `from` may mean.
+    pub(crate) fn places(&self, name: &str, from: Option<StateId>) -> Vec<String> {
+        let root = from.and_then(|from| self.of_states[from.index()].root);
+        self.ending(name, root).map(|i| self.place(i)).collect()
     }
 }
 
@@ -247,7 +258,7 @@ fn hash_within(around: Option<u64>, name: &str) -> u64 {
     name.bytes().fold(begin, more)
 }
 
-/// Returns a hash of the end of a place.
-fn short_hash(end: &str) -> u32 {
-    u32::try_from(hash_within(None, end) >> 32).unwrap_or_default()
+/// Returns a hash of the end of a place in the machine that the state `root` runs.
+fn short_hash(root: Option<usize>, end: &str) -> u32 {
+    u32::try_from(hash_within(root.map(|root| root as u64), end) >> 32).unwrap_or_default()
 }

@@ -1,10 +1,11 @@
 //! Checks the scripts of a file without a game: whether they exist, and whether they can be compiled.
 
 use std::collections::HashMap;
+use std::iter;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::Outline;
+use super::{Checked, Outline, StateId};
 use crate::format::library::Library;
 use crate::format::name::Name;
 use crate::format::problems::Findings;
@@ -18,7 +19,7 @@ use crate::format::words::Words;
 /// Checks the scripts of a machine, which are in a folder. Each script is read once. A script whose text the game adds is not
 /// checked.
 pub(super) fn check(
-    outline: &mut Outline,
+    checked: &mut Checked<'_>,
     folder: &Path,
     library: &Library<'_>,
     words: Option<&Words>,
@@ -27,14 +28,16 @@ pub(super) fn check(
     if words.is_some_and(|words| !words.scripts) {
         return;
     }
-    let states: Vec<String> = outline.states.iter().map(|state| state.name().to_owned()).collect();
-    let names = ScriptNames {
+    let Checked { outline, scopes: Some(scopes), .. } = checked else { return };
+    let mut names = ScriptNames {
         values: words.map(|words| words.values.keys().map(String::as_str).collect()),
         is_field: &|name| words.is_none_or(|words| words.fields.contains(name)),
-        states: states.iter().map(String::as_str).collect(),
+        scopes,
+        from: outline.initial,
     };
     let mut texts: HashMap<String, Result<Arc<Source>, String>> = HashMap::new();
-    for (script, purpose) in named(outline) {
+    for (of, script, purpose) in named(outline) {
+        names.from = of;
         if words.is_some_and(|words| words.script_files.contains(&script.text)) {
             continue;
         }
@@ -55,14 +58,12 @@ pub(super) fn check(
     }
 }
 
-/// Returns the scripts that the states and conditions of a machine name, with their purposes.
-fn named(outline: &Outline) -> Vec<(Name, Purpose)> {
+/// Returns the scripts of the states and their conditions, with their purposes.
+fn named(outline: &Outline) -> Vec<(StateId, Name, Purpose)> {
     let states = outline.states.iter();
     let of = |state: &Arc<super::StateOutline>| {
-        let hooks = state.script.as_deref().into_iter().map(|script| (script.clone(), Purpose::Hooks));
-        let conditions =
-            state.conditions().filter_map(|when| when.script()).map(|script| (script.clone(), Purpose::Condition));
-        hooks.chain(conditions).collect::<Vec<_>>()
+        let purposes = state.script.iter().map(|_| Purpose::Hooks).chain(iter::repeat(Purpose::Condition));
+        state.scripts().zip(purposes).map(|(script, purpose)| (state.id, script.clone(), purpose)).collect::<Vec<_>>()
     };
     states.flat_map(of).collect()
 }

@@ -16,7 +16,6 @@ use crate::format::expression::Comparison;
 use crate::format::leads::Leads;
 use crate::format::outline::{ExitId, ExitOutline, Outline, StateId, StateOutline};
 use crate::format::problems::mistake::Mistake;
-use crate::format::script_effects::ScriptEffects;
 
 /// A machine of a file, with its findings so far.
 pub(super) struct Machine<'o> {
@@ -202,7 +201,7 @@ impl<'o> Machine<'o> {
 
     /// Whether the script of a state may ask for a change.
     pub(super) fn may_ask(&self, of: StateId) -> bool {
-        self.outline.script_effects(self.state(of)).is_some_and(ScriptEffects::may_lead)
+        self.outline.script_may_lead(self.state(of))
     }
 
     /// Returns all exits of a state.

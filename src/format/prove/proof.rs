@@ -273,8 +273,8 @@ impl<'o> Looked<'o> {
         undecided: &'o RefCell<Undecided>,
     ) -> Self {
         let states = outline.states().iter().map(|state| (state.name(), state.id())).collect();
-        let scripts = || outline.states().iter().filter_map(|state| outline.script_effects(state));
-        let has_script = scripts().any(|script| script.may_lead() || script.writes != Some(BTreeSet::new()));
+        let writes = outline.scripts.values().any(|script| script.writes != Some(BTreeSet::new()));
+        let has_script = writes || outline.states().iter().any(|state| outline.script_may_lead(state));
         let mut exits = outline.states().iter().flat_map(|state| &state.exits);
         let has_memory = exits.any(|exit| exit.leads != Leads::To);
         let acted_on = ActedOn::by(outline.states().iter().flat_map(|state| state.actions()));

@@ -140,7 +140,7 @@ fn unreadable(error: &rhai::ParseError, text: &str, shift: usize) -> Unfit {
 }
 
 /// Returns the range of the word or character at a position. `shift` characters were put before the first line of the text.
-fn place(text: &str, at: Position, shift: usize) -> Range<usize> {
+pub(super) fn place(text: &str, at: Position, shift: usize) -> Range<usize> {
     let Some(line) = at.line() else { return 0..0 };
     let begin = text.split_inclusive('\n').take(line - 1).map(str::len).sum::<usize>();
     let column = at.position().unwrap_or(1).saturating_sub(if line == 1 { shift } else { 0 }).max(1);
@@ -165,11 +165,14 @@ fn variable(text: &str, name: &str) -> Option<Range<usize>> {
 #[cfg(test)]
 mod tests {
     use super::{Purpose, ScriptBudget, ScriptNames, check};
+    use crate::format::outline::StateId;
+    use crate::format::outline::scopes::{Placed, Scopes};
 
     /// Returns the error for a text, and the part of the text that it refers to.
     fn told(text: &str, purpose: Purpose) -> (String, &str) {
-        let names =
-            ScriptNames { values: Some(vec!["speed"]), is_field: &|name| name == "speed", states: vec!["flee"] };
+        let scopes = Scopes::new(&[Placed { name: "flee", parent: None, root: None }]);
+        let values = Some(vec!["speed"]);
+        let names = ScriptNames { values, is_field: &|name| name == "speed", scopes: &scopes, from: StateId::new(0) };
         let unfit = check(text, purpose, ScriptBudget::default(), &names).err().expect("it is no script");
         (unfit.why, &text[unfit.at])
     }

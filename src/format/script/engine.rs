@@ -22,6 +22,8 @@ use rhai::{Array, Dynamic, Engine, EvalAltResult, INT, Map, NativeCallContext, P
 
 use super::Told;
 use super::budget::ScriptBudget;
+use super::lint::{several_states, unknown_state};
+use crate::format::outline::scopes::Meant;
 
 /// How many operations pass between two reads of the clock, if real time is limited. Reading the clock takes about as long as
 /// one operation.
@@ -245,8 +247,11 @@ fn shown(text: &str) -> String {
 fn change_state(context: NativeCallContext<'_>, name: &str) -> Result<(), Box<EvalAltResult>> {
     let told = context.tag().and_then(Dynamic::read_lock::<Told>);
     let told = told.ok_or("there is no state to change here")?;
-    let index = told.states.get(name).copied().ok_or_else(|| format!("unknown state `{}`", shown(name)))?;
-    *told.to.lock().unwrap_or_else(PoisonError::into_inner) = Some(index);
+    match told.scopes.meant(name, Some(told.from)) {
+        Meant::One(id) => *told.to.lock().unwrap_or_else(PoisonError::into_inner) = Some(id),
+        Meant::Several => return Err(several_states(&shown(name)).into()),
+        Meant::Nothing => return Err(unknown_state(&shown(name)).into()),
+    }
     Ok(())
 }
 

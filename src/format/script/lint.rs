@@ -1,12 +1,18 @@
 //! Finds slips in a script when the file is loaded: code that can only fail when it runs, or whose effect is lost.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use rhai::{AST, ASTNode, Expr, FnCallExpr, Position, Stmt};
 
+use super::compiled::place;
 use super::engine::engine;
+use crate::format::name::Name;
+use crate::format::outline::StateId;
+use crate::format::outline::scopes::{Meant, Scopes};
 use crate::format::problems::findings::nearest;
+use crate::format::problems::mistake::listed;
 use crate::format::script_effects::ScriptEffects;
 
 /// The names that a script can use.
@@ -15,8 +21,9 @@ pub(crate) struct ScriptNames<'a> {
     pub(crate) values: Option<Vec<&'a str>>,
     /// Whether the value with this name can be written.
     pub(crate) is_field: &'a dyn Fn(&str) -> bool,
-    /// The states to which the script can change.
-    pub(crate) states: Vec<&'a str>,
+    /// The states to which the script can change. The script looks up their names from the state `from`.
+    pub(crate) scopes: &'a Scopes,
+    pub(crate) from: StateId,
 }
 
 /// The position of a slip, and its message.
@@ -67,16 +74,18 @@ pub(crate) fn writes(ast: &AST) -> HashMap<String, Position> {
 }
 
 /// Returns the effects of a state's script. `None` if the text is not a script.
-pub(crate) fn effects(text: &str) -> Option<ScriptEffects<String>> {
+pub(crate) fn effects(text: &str) -> Option<ScriptEffects> {
     let ast = engine().compile(text).ok()?;
-    let (mut leads_to, mut writes) = (Some(BTreeSet::new()), Some(BTreeSet::new()));
+    let (mut named, mut leads_anywhere, mut writes) = (Vec::new(), false, Some(BTreeSet::new()));
     each_node(&ast, |node| match node {
         ASTNode::Expr(Expr::FnCall(call, _) | Expr::MethodCall(call, _)) | ASTNode::Stmt(Stmt::FnCall(call, _))
             if call.name == CHANGE_STATE =>
         {
             match &call.args[..] {
-                [Expr::StringConstant(state, _)] => leads_to.iter_mut().for_each(|to| to.extend([state.to_string()])),
-                _ => leads_to = None,
+                [Expr::StringConstant(state, at)] => {
+                    named.push(Name { text: state.to_string(), span: literal(text, state, *at) });
+                }
+                _ => leads_anywhere = true,
             }
         }
         ASTNode::Stmt(Stmt::Assignment(assigned)) => match (value_of_this(&assigned.1.lhs), &assigned.1.lhs) {
@@ -87,7 +96,16 @@ pub(crate) fn effects(text: &str) -> Option<ScriptEffects<String>> {
         },
         _ => {}
     });
-    Some(ScriptEffects { leads_to, writes })
+    Some(ScriptEffects { named, leads_anywhere, writes })
+}
+
+/// Returns the range of a string in a script, including its quotes. It is empty if the string is not written as it is, but with
+/// an escape or as a sum.
+fn literal(text: &str, string: &str, at: Position) -> Range<usize> {
+    let start = place(text, at, 0).start;
+    let quoted = ['"', '`'].into_iter().map(|quote| format!("{quote}{string}{quote}"));
+    let written = { quoted }.find(|quoted| text[start..].starts_with(quoted.as_str()));
+    start..start + written.map_or(0, |written| written.len())
 }
 
 /// Visits each expression and statement of a script.
@@ -151,11 +169,19 @@ impl Lint<'_> {
             return None;
         }
         if let (CHANGE_STATE, [Expr::StringConstant(state, at)]) = (name, &call.args[..]) {
-            let states = &self.names.states;
-            return (!states.contains(&state.as_str())).then(|| {
-                let meant = nearest(state, states.iter().copied());
-                (*at, format!("unknown state `{state}`{}", did_you_mean(meant)))
-            });
+            let ScriptNames { scopes, from, .. } = self.names;
+            return match scopes.meant(state, Some(*from)) {
+                Meant::One(_) => None,
+                Meant::Several => {
+                    let places = scopes.places(state, Some(*from));
+                    let places: Vec<_> = places.iter().map(String::as_str).collect();
+                    Some((*at, format!("{}: write one of {}", several_states(state), listed(&places))))
+                }
+                Meant::Nothing => {
+                    let meant = nearest(state, scopes.names());
+                    Some((*at, format!("{}{}", unknown_state(state), did_you_mean(meant))))
+                }
+            };
         }
         if let Some(params) = self.own.get(name) {
             let mut given = params.iter().zip(&call.args);
@@ -172,6 +198,14 @@ impl Lint<'_> {
         let meant = nearest(name, known).filter(|_| LEFT_OUT.split(' ').all(|left_out| left_out != name));
         Some((at, format!("there is no function `{name}`{}", did_you_mean(meant))))
     }
+}
+
+pub(super) fn unknown_state(name: &str) -> String {
+    format!("unknown state `{name}`")
+}
+
+pub(super) fn several_states(name: &str) -> String {
+    format!("`{name}` is the name of several states")
 }
 
 /// Returns the error text for a value that the game does not offer.

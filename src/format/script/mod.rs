@@ -13,6 +13,8 @@ use rhai::Dynamic;
 
 use self::compiled::Unfit;
 use super::name::Name;
+use super::outline::StateId;
+use super::outline::scopes::Scopes;
 use super::problems::mistake::Mistake;
 use super::source::Source;
 
@@ -23,8 +25,10 @@ pub(crate) type Constants = HashMap<String, Dynamic>;
 #[derive(Clone)]
 pub(crate) struct Told {
     pub(crate) constants: Arc<Constants>,
-    pub(crate) states: Arc<HashMap<String, usize>>,
-    pub(crate) to: Arc<Mutex<Option<usize>>>,
+    /// The states, whose names are looked up from the state `from`.
+    pub(crate) scopes: Arc<Scopes>,
+    pub(crate) from: StateId,
+    pub(crate) to: Arc<Mutex<Option<StateId>>>,
 }
 
 /// Returns the source of a script, to which problems refer.
