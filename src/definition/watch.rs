@@ -12,7 +12,7 @@ use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
 use super::{Definition, LoadError};
 use crate::format::beside::FilesBeside;
-use crate::format::library::Library;
+use crate::format::library::{Library, script_of};
 use crate::format::text::text_at;
 use crate::owner::Owner;
 
@@ -178,8 +178,9 @@ impl Concerned {
 fn named_in(text: &str, folder: &Path) -> Vec<PathBuf> {
     let library = Library::of(text, Some(&FilesBeside::Folder(folder.into())));
     // This also finds the scripts of a file with mistakes, so that saving a script reloads the file.
-    let quoted = library.texts().chain([text]).flat_map(|text| text.split(['"', '\'']));
-    let scripts = quoted.map(PathBuf::from).filter(|quoted| is_script(quoted));
+    let texts = library.texts().chain([(Path::new(""), text)]);
+    let quoted = texts.flat_map(|(file, text)| text.split(['"', '\'']).map(|quoted| script_of(file, quoted)));
+    let scripts = quoted.filter(|quoted| is_script(quoted));
     library.paths().cloned().chain(scripts).collect()
 }
 
@@ -246,7 +247,7 @@ mod tests {
     use notify::event::{AccessKind, CreateKind, DataChange, ModifyKind, RemoveKind, RenameMode};
     use notify::{Event, EventKind};
 
-    use super::Watch;
+    use super::{Watch, named_in};
     use crate::definition::{Definition, LoadError, Vocabulary};
     use crate::owner::Owner;
 
@@ -384,6 +385,15 @@ mod tests {
         fs::create_dir(stage.beside("scripts")).unwrap();
         stage.hear(WRITTEN, stage.beside("scripts/guard.rhai"));
         stage.reloads("c");
+    }
+
+    #[test]
+    fn the_scripts_of_a_linked_file_are_in_the_folder_of_that_file() {
+        let stage = Stage::new("below");
+        fs::create_dir_all(stage.beside("below")).unwrap();
+        fs::write(stage.beside("below/b.toml"), "states.b.script = 'scripts/a.rhai'\n").unwrap();
+        let named = named_in("states.a.machine = 'below/b.toml'\n", stage.path.parent().unwrap());
+        assert_eq!(named, ["below/b.toml", "below/scripts/a.rhai"].map(PathBuf::from));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use super::draft::document::Document;
 use super::draft::tree::{Table, TreeValue};
 use super::folder::{self, LONGEST};
-use super::library::{Library, MOST_FILES};
+use super::library::{Library, MOST_FILES, script_of};
 use super::outline::Outline;
 use super::problems::Problems;
 use super::text::text_of;
@@ -82,8 +82,9 @@ impl Files {
         }
         let Ok(text) = text_of(&self.name, &self.bytes) else { return Vec::new() };
         let linked = Library::with(text, &|path| self.read(path));
-        let scripts = linked.texts().chain([text]).flat_map(scripts);
-        let named = linked.paths().cloned().chain(scripts.filter_map(|script| within(Path::new(&script))));
+        let texts = linked.texts().chain([(Path::new(""), text)]);
+        let scripts = texts.flat_map(|(file, text)| scripts(text).into_iter().map(|script| script_of(file, &script)));
+        let named = linked.paths().cloned().chain(scripts.filter_map(|script| within(&script)));
         let mut missing: Vec<PathBuf> = named.filter(|path| !self.named.contains_key(path)).collect();
         missing.sort();
         missing.dedup();

@@ -72,8 +72,9 @@ impl<'r> Library<'r> {
         self.files.keys()
     }
 
-    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
-        self.files.values().filter_map(|(text, _)| text.as_deref().ok())
+    /// Returns the paths and the texts of the files that could be read.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = (&Path, &str)> {
+        self.files.iter().filter_map(|(path, (text, _))| Some((path.as_path(), text.as_deref().ok()?)))
     }
 
     pub(crate) fn rest(&self) -> &OnceLock<String> {
@@ -102,6 +103,11 @@ fn path_of(from: &Path, file: &str) -> Result<PathBuf, String> {
         }
     }
     Ok(path)
+}
+
+/// Returns the path of a script relative to the folder of the definition. `from` is the file that names it.
+pub(crate) fn script_of(from: &Path, script: &str) -> PathBuf {
+    from.parent().unwrap_or(Path::new("")).join(script)
 }
 
 /// Returns the paths, relative to the definition's folder, of the files to which the text of the file `from` links directly.

@@ -159,7 +159,8 @@ impl<'a, 'i> Linker<'a, 'i> {
             self.linked.insert(key.clone(), whole);
         }
         let mut draft = self.linked[&key].clone().map_err(wrong)?;
-        relocate(&mut draft, &link.span, &path.into());
+        let is_of_game = |script: &str| self.words.is_some_and(|words| words.script_files.contains(script));
+        relocate(&mut draft, &link.span, &path.into(), &is_of_game);
         Ok(draft)
     }
 
@@ -262,11 +263,11 @@ fn put<'i>(states: &mut Vec<Rc<DraftState<'i>>>, by: usize, linked: Draft<'i>, l
 }
 
 /// Moves the positions of all parts of a linked machine to the link, because mistakes in the other file are reported there.
-fn relocate(draft: &mut Draft<'_>, to: &Range<usize>, file: &Arc<Path>) {
+fn relocate(draft: &mut Draft<'_>, to: &Range<usize>, file: &Arc<Path>, is_of_game: &dyn Fn(&str) -> bool) {
     let rate = draft.ticks_per_second;
     for state in &mut draft.states {
         let state = Rc::make_mut(state);
-        state.relocate(to, file);
+        state.relocate(to, file, is_of_game);
         state.rate = state.rate.or(rate);
     }
 }

@@ -54,8 +54,9 @@ fn what_is_missing_is_what_the_file_names_and_what_the_linked_files_name() {
     let named = ["may_rest.rhai", "rounds/short.fsm.toml", "scripts/walk.rhai", "tired.rhai"];
     assert_eq!(files.missing(), paths(&named));
     files.insert("rounds/short.fsm.toml", Ok::<_, String>(ROUND));
-    // What a linked file links to is looked for from that file's folder, a script from the first one's.
-    let named = ["may_rest.rhai", "rounds/other.fsm.toml", "scripts/round.rhai", "scripts/walk.rhai", "tired.rhai"];
+    // What a linked file names is looked for from that file's folder.
+    let named =
+        ["may_rest.rhai", "rounds/other.fsm.toml", "rounds/scripts/round.rhai", "scripts/walk.rhai", "tired.rhai"];
     assert_eq!(files.missing(), paths(&named));
     for path in files.missing() {
         files.insert(path, Err::<Vec<u8>, _>("the disk is gone"));

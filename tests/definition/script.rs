@@ -2,7 +2,10 @@
 #![cfg(feature = "script")]
 #![expect(clippy::float_cmp, reason = "what a script writes is exact")]
 
-use demeanor::definition::{Definition, Problems, ScriptBudget, Vocabulary};
+use std::fs;
+use std::path::Path;
+
+use demeanor::definition::{Definition, Outline, Problems, ScriptBudget, Vocabulary};
 use demeanor::{Fsm, State, StateMachine};
 
 use crate::captured_log::log_lines;
@@ -260,4 +263,39 @@ fn the_files_beside_a_definition_are_its_scripts() {
     machine.update(&mut Guard::default(), &mut 0.0);
     assert_eq!(current(&machine), "b");
     std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// A regression test: it was looked for in the folder of the file with the link, where another script may have the same name.
+#[test]
+fn a_script_of_a_linked_file_is_in_the_folder_of_that_file() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("script_of_linked");
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(folder.join("below/deep")).unwrap();
+    let last = "initial = 'a'
+        [states.a]\nscript = 'a.rhai'\nexits = [{ to = 'd', when = { script = 'when.rhai' } }]
+        [states.b]\nenter_when = { script = 'when.rhai' }\n[states.c]\n[states.d]\n";
+    for (file, text) in [
+        ("main.toml", "initial = 'x'\nstates.x.machine = 'below/between.toml'\n"),
+        ("below/between.toml", "initial = 'y'\nstates.y.machine = 'deep/last.toml'\n"),
+        ("below/deep/last.toml", last),
+        ("below/deep/a.rhai", "fn update() { if this.alarm { change_state(\"b\") } }"),
+        ("below/deep/when.rhai", "true"),
+        ("a.rhai", "fn update() { change_state(\"c\") }"),
+        ("below/a.rhai", "fn update() { change_state(\"c\") }"),
+        ("when.rhai", "false"),
+    ] {
+        fs::write(folder.join(file), text).unwrap();
+    }
+    let from_files = vocabulary(ScriptBudget::default());
+    let from_game = vocabulary(ScriptBudget::default()).script("a.rhai", "fn update() { change_state(\"c\") }");
+    for (vocabulary, is_alarmed, expected) in
+        [(&from_files, false, "x.y.d"), (&from_files, true, "x.y.b"), (&from_game, false, "x.y.c")]
+    {
+        let mut machine = Definition::load(folder.join("main.toml"), vocabulary).unwrap().machine();
+        machine.update(&mut Guard { is_alarmed, ..Guard::default() }, &mut 0.0);
+        assert_eq!(current(&machine), expected);
+    }
+    let read = Outline::load_all(folder.join("main.toml"), None).unwrap().swap_remove(0);
+    assert!(read.unchecked().scripts.is_empty());
+    assert_eq!(read.states()[2].script(), Some("below/deep/a.rhai"));
 }

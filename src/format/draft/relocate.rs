@@ -8,16 +8,24 @@ use super::duration::{DraftDuration, DraftLength};
 use super::{DraftState, RegionRef, WrittenElsewhere};
 use crate::format::action::WrittenActions;
 use crate::format::expression::{Expr, When};
+use crate::format::library::script_of;
 use crate::format::name::Name;
 use crate::format::operand::{Atom, Input, Operand};
 
 impl DraftState<'_> {
     /// Moves all positions in the state to one place: the link to `file`. The state is written in `file`, or in yet another
-    /// file that `file` links to.
-    pub(crate) fn relocate(&mut self, to: &Range<usize>, file: &Arc<Path>) {
+    /// file that `file` links to. Also makes the paths of its scripts relative to the folder of the file with the link, except for
+    /// those that the game offers.
+    pub(crate) fn relocate(&mut self, to: &Range<usize>, file: &Arc<Path>, is_of_game: impl Fn(&str) -> bool) {
         let at = || to.clone();
         let span = self.name.span.clone();
-        self.written.get_or_insert_with(|| WrittenElsewhere { file: Arc::clone(file), span });
+        // In a state of yet another file, this has already been done.
+        if self.written.is_none() {
+            self.written = Some(WrittenElsewhere { file: Arc::clone(file), span });
+            for script in self.scripts_mut().filter(|script| !is_of_game(&script.text)) {
+                script.text = script_of(file, &script.text).display().to_string();
+            }
+        }
         let behaviors = self.behaviors.iter_mut().map(|behavior| &mut behavior.name);
         let boxed =
             [&mut self.script, &mut self.machine, &mut self.initial].into_iter().flatten().map(|name| &mut **name);
@@ -49,6 +57,15 @@ impl DraftState<'_> {
                 operand(&mut rank.operand, to);
             }
         }
+    }
+
+    fn scripts_mut(&mut self) -> impl Iterator<Item = &mut Name> {
+        let conditions = self.exits.iter_mut().filter_map(|exit| exit.when.as_mut()).chain(&mut self.enter_when);
+        let of_conditions = conditions.filter_map(|when| match &mut **when {
+            When::Script(script) => Some(script),
+            When::Expr { .. } => None,
+        });
+        self.script.as_deref_mut().into_iter().chain(of_conditions)
     }
 }
 

@@ -552,7 +552,8 @@ impl StateOutline {
         self.behaviors.iter().map(|behavior| behavior.name.text.as_str())
     }
 
-    /// Returns the name of the state's script.
+    /// Returns the state's script, as a path relative to the folder of the file that was read, or the name under which the game
+    /// offers it.
     #[must_use]
     pub fn script(&self) -> Option<&str> {
         self.script.as_ref().map(|script| script.text.as_str())
