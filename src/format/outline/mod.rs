@@ -469,6 +469,54 @@ impl Outline {
         })
     }
 
+    /// Returns the scripts that the states and their conditions name, as paths relative to the folder of the file, or as the names
+    /// under which the game offers them. They include those in linked files. A script that is named several times occurs several
+    /// times.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::definition::Survey;
+    ///
+    /// let file = "initial = 'aim'\nstates.aim.script = 'aim.rhai'\n";
+    /// let survey = Survey::of("guard.toml", file, None, &|_| None, None);
+    /// assert_eq!(survey.outlines()[0].scripts().collect::<Vec<_>>(), ["aim.rhai"]);
+    /// ```
+    pub fn scripts(&self) -> impl Iterator<Item = &str> {
+        self.states.iter().flat_map(|state| state.scripts()).map(|script| script.text.as_str())
+    }
+
+    /// Returns where the scripts of the file's own states name states, each with the path of the script relative to the folder.
+    /// If several states have the same script, each of its names occurs once for each of them, because it may mean another state
+    /// there. It leaves out names that are calculated or contain escapes.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::path::Path;
+    ///
+    /// use demeanor::definition::Survey;
+    ///
+    /// let file = "initial = 'walk'\nstates.walk.script = 'walk.rhai'\nstates.look.final = true\n";
+    /// let script = r#"fn update() { change_state("look"); }"#;
+    /// let survey = Survey::of("guard.toml", file, Some(Path::new("")), &|_| Some(script.into()), None);
+    /// let named: Vec<_> = survey.outlines()[0].mentions_in_scripts().collect();
+    /// # if cfg!(feature = "script") {
+    /// assert_eq!((named[0].0, &script[named[0].1.span()]), ("walk.rhai", "\"look\""));
+    /// # }
+    /// ```
+    pub fn mentions_in_scripts(&self) -> impl Iterator<Item = (&str, Mention)> {
+        self.states.iter().filter(|state| !state.is_foreign).flat_map(|state| {
+            let script = state.script();
+            let names = script.and_then(|script| self.scripts.get(script)).map_or(&[][..], |script| &script.named);
+            let meant = self.named_by_scripts.get(&state.id).into_iter().flatten();
+            names.iter().zip(meant).filter(|(name, _)| !name.span.is_empty()).filter_map(move |(name, id)| {
+                let Name { text, span } = name.clone();
+                Some((script?, Mention { name: text, span, meaning: Meaning::State((*id)?), condition: None }))
+            })
+        })
+    }
+
     /// Returns the states to which the parts of a name refer, with the range of each part in the name: `fight.aim` has two
     /// parts. `None` if `name` is not a name of the state.
     ///

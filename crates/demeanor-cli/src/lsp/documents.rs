@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use demeanor::definition::{Meaning, Mention, Outline, Survey};
+use demeanor::definition::{Outline, Survey};
 use lsp_types::{Location, TextDocumentContentChangeEvent, Url};
 
 use super::position::{self, Encoding, Text};
@@ -74,7 +74,7 @@ impl Documents {
         let names = |file: &File, survey: &Survey| {
             let (Some(folder), Some(path)) = (file.folder(), changed.path()) else { return false };
             survey.links().iter().any(|link| folder.join(link) == path)
-                || scripts(survey).any(|script| folder.join(script) == path)
+                || survey.outlines().iter().flat_map(Outline::scripts).any(|script| folder.join(script) == path)
         };
         let documents = self.workspace.documents.iter().filter(|(file, document)| {
             *file == changed || document.survey.as_ref().is_some_and(|survey| names(file, survey))
@@ -176,10 +176,4 @@ pub(super) fn file_of(uri: &Url) -> File {
 /// Returns the path of a file on this computer.
 pub(super) fn path_of(uri: &Url) -> Option<PathBuf> {
     if uri.scheme() == "file" { uri.to_file_path().ok() } else { None }
-}
-
-/// Returns the names of a definition's scripts.
-fn scripts(survey: &Survey) -> impl Iterator<Item = &str> {
-    let mentions = survey.outlines().iter().flat_map(Outline::mentions);
-    mentions.filter(|mention| *mention.meaning() == Meaning::Script).map(Mention::name)
 }

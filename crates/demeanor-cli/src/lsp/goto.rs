@@ -1,6 +1,6 @@
 //! Goes to the definition of a state, a machine or a script, and to all references to a state.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use lsp_types::Location;
@@ -8,6 +8,7 @@ use lsp_types::Location;
 use demeanor::definition::{Meaning, Outline};
 
 use super::documents::Documents;
+use super::position::Text;
 use crate::workspace::{File, Read, Site, occurrences, target};
 
 /// Returns the definition of the name at a byte.
@@ -25,23 +26,25 @@ pub(super) fn references(documents: &mut Documents, file: &File, byte: usize, wi
         return Vec::new();
     };
     let files: BTreeSet<File> = target.sites.iter().map(|site| site.file.clone()).chain([file.clone()]).collect();
-    let mut all = Vec::new();
-    for (file, read) in documents.workspace.related(&files) {
-        let source = documents.with_lines(&read.source);
-        let mut found = BTreeSet::new();
+    let mut found: BTreeMap<File, (Text, BTreeSet<(usize, usize)>)> = BTreeMap::new();
+    for (file, read) in documents.workspace.related(&files).files {
         for occurrence in occurrences(&read.survey, &file) {
-            let is_definition = target.sites.iter().any(|site| site.file == file && site.span() == occurrence.span);
-            if is_definition && !with_definition {
+            let is_definition = |site: &Site| occurrence.is_in(&site.file, &file) && site.span() == occurrence.span;
+            if !with_definition && target.sites.iter().any(is_definition) {
                 continue;
             }
             for (part, _) in occurrence.parts.iter().filter(|(_, site)| target.sites.contains(site)) {
-                let span = occurrence.written(&source.text, part);
-                found.insert((span.start, span.end));
+                let Some((within, text)) = occurrence.place(&documents.workspace, &file, &read) else { continue };
+                let (_, spans) = found.entry(within).or_insert_with(|| (documents.with_lines(&text), BTreeSet::new()));
+                let span = occurrence.written(&text, part);
+                spans.insert((span.start, span.end));
             }
         }
-        all.extend(found.into_iter().filter_map(|(start, end)| documents.location(&file, &source, &(start..end))));
     }
-    all
+    let locations = found.iter().flat_map(|(file, (source, spans))| {
+        spans.iter().filter_map(|(start, end)| documents.location(file, source, &(*start..*end)))
+    });
+    locations.collect()
 }
 
 fn location(documents: &Documents, site: &Site) -> Option<Location> {

@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use demeanor::definition::{Survey, Words};
+use demeanor::definition::{Outline, Survey, Words};
 
 #[cfg(feature = "lsp")]
 pub(crate) use self::occurrence::{Site, occurrences, target};
@@ -47,6 +47,13 @@ pub(crate) struct Read {
     pub(crate) survey: Arc<Survey>,
 }
 
+/// The files that may name states of some files.
+pub(crate) struct Related {
+    pub(crate) files: BTreeMap<File, Read>,
+    /// A file that may be one of them, but cannot be read.
+    pub(crate) unread: Option<File>,
+}
+
 /// The open documents, and where the other files are.
 pub(crate) struct Workspace {
     pub(crate) roots: Vec<PathBuf>,
@@ -79,6 +86,18 @@ impl File {
     pub(crate) fn is_script(&self) -> bool {
         Path::new(&self.name()).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("rhai"))
     }
+}
+
+/// Returns the scripts that a definition and its linked files name.
+fn scripts_of(file: &File, survey: &Survey) -> impl Iterator<Item = PathBuf> {
+    let folder = file.folder().unwrap_or(Path::new(""));
+    survey.outlines().iter().flat_map(Outline::scripts).map(|script| folder.join(script))
+}
+
+/// Whether a file that cannot be read as text may link to others. A file that is no definition is no reason for a report.
+fn is_perhaps_definition(file: &File) -> bool {
+    let bytes = file.path().map(fs::read);
+    bytes.is_some_and(|bytes| bytes.map_or(true, |bytes| bytes.windows(7).any(|part| part == b"machine")))
 }
 
 impl Workspace {
@@ -149,11 +168,15 @@ impl Workspace {
         Some(Read { source, survey })
     }
 
-    /// Returns the files that may name states of these files: these files, and the files that link to them.
-    pub(crate) fn related(&mut self, files: &BTreeSet<File>) -> BTreeMap<File, Read> {
+    /// Returns the files that may name states of these files: these files, the files that link to them, and the files that have a
+    /// script in common with them.
+    pub(crate) fn related(&mut self, files: &BTreeSet<File>) -> Related {
         let mut related = BTreeMap::new();
+        let mut scripts = BTreeSet::new();
+        let mut unread = None;
         for file in files {
             if let Some(read) = self.read_file(file) {
+                scripts.extend(scripts_of(file, &read.survey));
                 related.insert(file.clone(), read);
             }
         }
@@ -162,15 +185,20 @@ impl Workspace {
             if related.contains_key(&file) {
                 continue;
             }
+            let Some(text) = self.text(&file) else {
+                unread = unread.or_else(|| Some(file).filter(is_perhaps_definition));
+                continue;
+            };
             // Most files have no links.
-            let may_link = self.text(&file).is_some_and(|text| text.contains("machine"));
-            let Some(read) = may_link.then(|| self.read_file(&file)).flatten() else { continue };
+            let may_name = text.contains("machine") || !scripts.is_empty() && text.contains("script");
+            let Some(read) = may_name.then(|| self.read_file(&file)).flatten() else { continue };
             let folder = file.folder().unwrap_or(Path::new(""));
-            if read.survey.links().iter().any(|link| files.contains(&File::Path(folder.join(link)))) {
+            let has_link = read.survey.links().iter().any(|link| files.contains(&File::Path(folder.join(link))));
+            if has_link || scripts_of(&file, &read.survey).any(|script| scripts.contains(&script)) {
                 related.insert(file, read);
             }
         }
-        related
+        Related { files: related, unread }
     }
 
     /// Returns the files that may contain links: the open files, and the files in the folders.

@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
+use std::sync::Arc;
 
 use demeanor::definition::{Key, Meaning, Outline, StateId, Survey};
 
-use super::{File, Read};
+use super::{File, Read, Workspace};
 
 /// A state or a region among all files: the file, and the position of its definition.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,6 +19,8 @@ pub(crate) struct Site {
 /// A place in a file that names a state, and maybe the states around it: `fight.aim` names two. Or a place that names a region.
 #[derive(Clone, Debug)]
 pub(crate) struct Occurrence {
+    /// The script that contains it, if it is not in the file itself.
+    pub(crate) script: Option<File>,
     /// The range, with the quotes.
     pub(crate) span: Range<usize>,
     pub(crate) name: String,
@@ -41,7 +44,7 @@ impl Site {
     }
 }
 
-/// Returns all places of a file that name states or regions. If a place belongs to several machines, because these are alike or run the
+/// Returns all places of a file and of its scripts that name states or regions. If a place belongs to several machines, because these are alike or run the
 /// same machine, it occurs once for each meaning.
 pub(crate) fn occurrences(survey: &Survey, file: &File) -> Vec<Occurrence> {
     let mut all = Vec::new();
@@ -49,7 +52,7 @@ pub(crate) fn occurrences(survey: &Survey, file: &File) -> Vec<Occurrence> {
         let add = |span: Range<usize>, name: &str, id, condition, is_key| {
             let parts = outline.parts_of_name(id, name)?;
             let parts = parts.into_iter().map(|(part, state)| (part, Site::of(outline, state, file))).collect();
-            Some(Occurrence { span, name: name.to_owned(), condition, is_key, parts })
+            Some(Occurrence { script: None, span, name: name.to_owned(), condition, is_key, parts })
         };
         // In the header of a state in the table of its parent, the parent is named by a key.
         let keys: BTreeSet<usize> = survey.keys().iter().map(|key| key.span().start).collect();
@@ -61,6 +64,7 @@ pub(crate) fn occurrences(survey: &Survey, file: &File) -> Vec<Occurrence> {
                 Meaning::Region(of, nth) => {
                     let named = outline.state(*of).region_names().nth(*nth);
                     all.extend(named.map(|(name, at)| Occurrence {
+                        script: None,
                         span: mention.span(),
                         name: name.to_owned(),
                         condition: None,
@@ -70,6 +74,12 @@ pub(crate) fn occurrences(survey: &Survey, file: &File) -> Vec<Occurrence> {
                 }
                 _ => {}
             }
+        }
+        for (script, mention) in outline.mentions_in_scripts() {
+            let Meaning::State(id) = mention.meaning() else { continue };
+            let script = file.folder().map(|folder| File::Path(folder.join(script)));
+            let occurrence = add(mention.span(), mention.name(), *id, None, false);
+            all.extend(occurrence.map(|occurrence| Occurrence { script, ..occurrence }));
         }
         // By their position in the text: a state that is like a state of another machine may be written in another form.
         let written = outline.states().iter().filter_map(|state| match state.written() {
@@ -113,7 +123,7 @@ pub(crate) fn target(read: &Read, file: &File, byte: usize) -> Option<Target> {
     let text = &read.source;
     let mut found: Option<Target> = None;
     for occurrence in occurrences(&read.survey, file) {
-        if !(occurrence.span.start..=occurrence.span.end).contains(&byte) {
+        if occurrence.script.is_some() || !(occurrence.span.start..=occurrence.span.end).contains(&byte) {
             continue;
         }
         let Some((span, name, site)) = occurrence.part_at(text, byte) else { continue };
@@ -127,6 +137,19 @@ pub(crate) fn target(read: &Read, file: &File, byte: usize) -> Option<Target> {
 }
 
 impl Occurrence {
+    /// Whether it is in the file `within`. `file` is the definition in which it was found.
+    pub(crate) fn is_in(&self, within: &File, file: &File) -> bool {
+        self.script.as_ref().unwrap_or(file) == within
+    }
+
+    /// Returns the file that contains it, and its text. `file` and `read` are the definition in which it was found.
+    pub(crate) fn place(&self, workspace: &Workspace, file: &File, read: &Read) -> Option<(File, Arc<str>)> {
+        match &self.script {
+            Some(script) => Some((script.clone(), workspace.text(script)?)),
+            None => Some((file.clone(), Arc::clone(&read.source))),
+        }
+    }
+
     /// Returns the part at a byte: its range, its text, and its state. If the name contains escapes, its parts cannot be
     /// distinguished, and the last one is returned.
     fn part_at(&self, text: &str, byte: usize) -> Option<(Range<usize>, String, Site)> {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use demeanor::definition::{Problem, StateOutline, Survey};
 
 use super::occurrence::{Occurrence, Site, Target, occurrences, target};
-use super::{File, Origin, Read, Vocabularies, Workspace};
+use super::{File, Origin, Read, Related, Vocabularies, Workspace};
 
 /// The texts that replace ranges of a file, in the order of the file.
 pub(crate) type Edits = Vec<(Range<usize>, String)>;
@@ -29,20 +29,18 @@ pub(crate) fn rename(
     let target = name_at(workspace, file, byte)?;
     checked_name(new)?;
     let mut files: BTreeSet<File> = target.sites.iter().map(|site| site.file.clone()).chain([file.clone()]).collect();
-    let mut related = workspace.related(&files);
+    let Related { files: mut related, mut unread } = workspace.related(&files);
     let sites = all_that_are_one(&target.sites, &related);
     if sites.iter().any(|site| !files.contains(&site.file)) {
         files.extend(sites.iter().map(|site| site.file.clone()));
-        related = workspace.related(&files);
+        Related { files: related, unread } = workspace.related(&files);
+    }
+    if let Some(file) = unread {
+        let path = file.path().unwrap_or(Path::new("")).display();
+        return Err(format!("{path} may name the state, too, but cannot be read"));
     }
     is_free(new, &sites, &related)?;
-    let mut edits = BTreeMap::new();
-    for (file, read) in &related {
-        let of_file = edits_in(file, read, &sites, new)?;
-        if !of_file.is_empty() {
-            edits.insert(file.clone(), of_file);
-        }
-    }
+    let edits = edits_in(workspace, &related, &sites, new)?;
     stays_the_same(workspace, &related, &edits)?;
     Ok(edits)
 }
@@ -90,15 +88,15 @@ fn edited(text: &str, edits: &Edits) -> String {
 /// states that replace each other.
 fn all_that_are_one(sites: &BTreeSet<Site>, related: &BTreeMap<File, Read>) -> BTreeSet<Site> {
     let mut together: Vec<BTreeSet<Site>> = Vec::new();
+    let mut by_part: BTreeMap<(File, usize, usize), BTreeSet<Site>> = BTreeMap::new();
     for (file, read) in related {
-        let mut by_part: BTreeMap<(usize, usize), BTreeSet<Site>> = BTreeMap::new();
         for occurrence in occurrences(&read.survey, file) {
+            let within = occurrence.script.as_ref().unwrap_or(file);
             for (part, site) in occurrence.parts {
-                let at = (occurrence.span.start, occurrence.name.len() - part.end);
+                let at = (within.clone(), occurrence.span.start, occurrence.name.len() - part.end);
                 by_part.entry(at).or_default().insert(site);
             }
         }
-        together.extend(by_part.into_values().filter(|sites| sites.len() > 1));
         let outlines = read.survey.outlines();
         for outline in outlines {
             let Some((like, _)) = outline.like() else { continue };
@@ -112,6 +110,7 @@ fn all_that_are_one(sites: &BTreeSet<Site>, related: &BTreeMap<File, Read>) -> B
             }
         }
     }
+    together.extend(by_part.into_values());
     together.retain(|sites| sites.len() > 1);
     let mut all = sites.clone();
     loop {
@@ -147,10 +146,18 @@ fn is_free(new: &str, sites: &BTreeSet<Site>, related: &BTreeMap<File, Read>) ->
     Ok(())
 }
 
-fn edits_in(file: &File, read: &Read, sites: &BTreeSet<Site>, new: &str) -> Result<Edits, String> {
-    let text = &read.source;
-    let mut edits: BTreeMap<usize, (usize, String)> = BTreeMap::new();
-    for occurrence in occurrences(&read.survey, file) {
+/// Returns the edits of each file and of its scripts.
+fn edits_in(
+    workspace: &Workspace,
+    related: &BTreeMap<File, Read>,
+    sites: &BTreeSet<Site>,
+    new: &str,
+) -> Result<BTreeMap<File, Edits>, String> {
+    let mut edits: BTreeMap<File, BTreeMap<usize, (usize, String)>> = BTreeMap::new();
+    let all = related.iter().flat_map(|(file, read)| {
+        occurrences(&read.survey, file).into_iter().map(move |occurrence| (file, read, occurrence))
+    });
+    for (file, read, occurrence) in all {
         let mut name = occurrence.name.clone();
         let renamed = occurrence.parts.iter().filter(|(_, site)| sites.contains(site));
         let mut is_renamed = false;
@@ -159,11 +166,13 @@ fn edits_in(file: &File, read: &Read, sites: &BTreeSet<Site>, new: &str) -> Resu
             is_renamed = true;
         }
         if is_renamed {
-            let written = written(&occurrence, text, &name)?;
-            edits.insert(occurrence.span.start, (occurrence.span.end, written));
+            let (file, text) = occurrence.place(workspace, file, read).ok_or("a script cannot be read")?;
+            let written = written(&occurrence, &text, &name)?;
+            edits.entry(file).or_default().insert(occurrence.span.start, (occurrence.span.end, written));
         }
     }
-    Ok(edits.into_iter().map(|(start, (end, text))| (start..end, text)).collect())
+    let in_order = |edits: BTreeMap<_, _>| edits.into_iter().map(|(start, (end, text))| (start..end, text)).collect();
+    Ok(edits.into_iter().map(|(file, edits)| (file, in_order(edits))).collect())
 }
 
 /// Returns the new name in the form in which the old one is written.
@@ -215,7 +224,7 @@ fn stays_the_same(
     related: &BTreeMap<File, Read>,
     edits: &BTreeMap<File, Edits>,
 ) -> Result<(), String> {
-    let edited = |(file, edits): (&File, &Edits)| Some((file.clone(), edited(&related.get(file)?.source, edits)));
+    let edited = |(file, edits): (&File, &Edits)| Some((file.clone(), edited(&workspace.text(file)?, edits)));
     let instead: HashMap<File, String> = edits.iter().filter_map(edited).collect();
     for (file, read) in related {
         let words = workspace.words(file);
@@ -246,7 +255,10 @@ fn difference(before: &Survey, after: &Survey, edits: &[(Range<usize>, String)])
     }
     // Ids are in the order of the file, which stays the same.
     for (before, after) in before.outlines().iter().zip(after.outlines()) {
-        for (was, is) in before.mentions().iter().zip(after.mentions()) {
+        let own = before.mentions().iter().zip(after.mentions()).map(|(was, is)| (was.clone(), is.clone()));
+        let scripts =
+            before.mentions_in_scripts().zip(after.mentions_in_scripts()).map(|((_, was), (_, is))| (was, is));
+        for (was, is) in own.chain(scripts) {
             if was.meaning() != is.meaning() {
                 return Some(format!("`{}` would then mean another state", is.name()));
             }

@@ -92,6 +92,21 @@ fn a_state_of_a_linked_file_is_found_there_and_in_all_that_link_to_it() {
 }
 
 #[test]
+fn a_state_is_found_in_the_scripts_that_mean_it() {
+    let mut editor = Editor::new();
+    editor.write("guard.rhai", "fn update() {\n    change_state(\"aim\");\n}\n");
+    let script = "script = 'guard.rhai'\n";
+    editor.open("guard.toml", &(FILE.to_owned() + script));
+    for (line, expected) in [(4, None), (9, Some("guard.rhai 1:18-1:21"))] {
+        let with = json!({ "context": { "includeDeclaration": true } });
+        let found = editor.ask_at("textDocument/references", "guard.toml", line, 16, &with).unwrap();
+        let in_script = places(&editor, &found).into_iter().find(|place| place.contains("rhai"));
+        assert_eq!(in_script.as_deref(), expected);
+    }
+    editor.close();
+}
+
+#[test]
 fn a_machine_and_a_script_are_found() {
     let mut editor = Editor::new();
     editor.write("guard.rhai", "fn update() {}\n");

@@ -1,5 +1,8 @@
 //! Renaming a state.
 
+use std::collections::BTreeMap;
+use std::fs;
+
 use serde_json::{Value, json};
 
 use crate::editor::{Editor, cursor, edited};
@@ -132,6 +135,123 @@ fn a_state_of_a_linked_file_is_renamed_in_all_files() {
     // In the file that links to this one, its name belongs to another state.
     let why = editor.ask_at("textDocument/rename", "other.toml", 3, 26, &json!({ "newName": "home" }));
     assert_eq!(why, Err("there is a state `patrol.home` already".into()));
+    editor.close();
+}
+
+/// Asks for a new name at the `|` of `guard.toml`, and checks the texts of all files that change.
+#[track_caller]
+fn renames(editor: &mut Editor, text: &str, new: &str, expected: &[(&str, &str)]) {
+    let (plain, line, column) = cursor(text);
+    editor.open("guard.toml", &plain);
+    let edit = editor.ask_at("textDocument/rename", "guard.toml", line, column, &json!({ "newName": new })).unwrap();
+    let after = edit["changes"].as_object().unwrap().iter().map(|(uri, edits)| {
+        let file = uri.strip_prefix(&editor.uri("")).unwrap().trim_start_matches('/').to_owned();
+        let before = if file == "guard.toml" { plain.clone() } else { fs::read_to_string(editor.path(&file)).unwrap() };
+        (file, edited(&before, edits))
+    });
+    let expected = expected.iter().map(|(file, text)| ((*file).to_owned(), (*text).to_owned()));
+    assert_eq!(after.collect::<BTreeMap<_, _>>(), expected.collect());
+}
+
+/// `shoot` in `fight` has the script `fight.rhai`, and `shoot` in `hunt` has the script `hunt.rhai`.
+const SCRIPTED: &str = "initial = 'fight'
+[states.fight]
+initial = 'shoot'
+exits = [{ to = 'hunt', after = 2 }]
+[states.fight.states.aim]
+exits = [{ to = 'shoot', after = 1 }]
+[states.fight.states.shoot]
+script = 'fight.rhai'
+[states.hunt]
+initial = 'shoot'
+exits = [{ to = 'fight', after = 2 }]
+[states.hunt.states.aim]
+exits = [{ to = 'shoot', after = 1 }]
+[states.hunt.states.shoot]
+script = 'hunt.rhai'
+";
+
+#[test]
+fn a_state_is_renamed_in_the_scripts_of_those_states_that_mean_it() {
+    let mut editor = Editor::new();
+    editor.write("fight.rhai", "fn update() { change_state(\"aim\"); }");
+    editor.write(
+        "hunt.rhai",
+        "// aim\nfn update() { if this.health < 3 { change_state(`aim`); } change_state(\"hunt.aim\"); }",
+    );
+    let text = SCRIPTED.replace("hunt.states.aim", "hunt.states.a|im");
+    let renamed = SCRIPTED.replace("hunt.states.aim", "hunt.states.look");
+    let script = "// aim\nfn update() { if this.health < 3 { change_state(\"look\"); } change_state(\"hunt.look\"); }";
+    renames(&mut editor, &text, "look", &[("guard.toml", &renamed), ("hunt.rhai", script)]);
+    // In `a.b`, the new name is that of another state.
+    editor.write("b.rhai", "fn update() { change_state(\"c\"); }");
+    let text = "initial = 'a'\n[states.a]\ninitial = 'a.b'\n[states.'a.b']\nscript = 'b.rhai'\n[states.'a.d']\nfinal = true\n[states.c]\nfinal = true\n";
+    editor.replace("guard.toml", 2, text);
+    let why = editor.ask_at("textDocument/rename", "guard.toml", 7, 8, &json!({ "newName": "d" }));
+    assert_eq!(why, Err("`d` would then mean another state".into()));
+    editor.close();
+}
+
+#[test]
+fn states_that_a_script_means_by_one_name_are_renamed_together() {
+    let mut editor = Editor::new();
+    editor.write("fight.rhai", "fn update() { change_state(\"aim\"); }");
+    // A file that has nothing but the script in common with the first one.
+    let other = "initial = 'shoot'\n[states.shoot]\nscript = 'fight.rhai'\n[states.aim]\nfinal = true\n";
+    editor.write("other.toml", other);
+    let text = SCRIPTED.replace("hunt.rhai", "fight.rhai");
+    let renamed = text.replace("states.aim", "states.look");
+    renames(
+        &mut editor,
+        &text.replace("hunt.states.aim", "hunt.states.a|im"),
+        "look",
+        &[
+            ("fight.rhai", "fn update() { change_state(\"look\"); }"),
+            ("guard.toml", &renamed),
+            ("other.toml", &other.replace("aim", "look")),
+        ],
+    );
+    editor.close();
+}
+
+#[test]
+fn a_state_of_a_linked_file_is_renamed_in_the_scripts_of_that_file() {
+    let mut editor = Editor::new();
+    let round = "initial = 'walk'\n[states.walk]\nscript = 'walk.rhai'\n[states.look]\nfinal = true\n";
+    editor.write("rounds/round.toml", round);
+    editor.write("rounds/walk.rhai", "fn update() { change_state(\"look\"); }");
+    editor.write("walk.rhai", "fn update() { change_state(\"look\"); }");
+    let guard = "initial = 'patrol'\n[states.patrol]\nmachine = 'rounds/round.toml'
+        exits = [{ to = 'patrol.look', after = 9 }]\n[states.rest]\nscript = 'walk.rhai'\nentry = true\n[states.look]\nfinal = true\n";
+    renames(
+        &mut editor,
+        &guard.replace("patrol.look", "patrol.l|ook"),
+        "see",
+        &[
+            ("guard.toml", &guard.replace("patrol.look", "patrol.see")),
+            ("rounds/round.toml", &round.replace("look", "see")),
+            ("rounds/walk.rhai", "fn update() { change_state(\"see\"); }"),
+        ],
+    );
+    editor.close();
+}
+
+/// A regression test: such a file was left out, and then linked to a state that was gone.
+#[test]
+fn a_state_is_not_renamed_if_a_file_that_may_name_it_cannot_be_read() {
+    let mut editor = Editor::new();
+    editor.write("settings.toml", "title = 'other'");
+    fs::write(editor.path("settings.toml"), b"title = '\xff'").unwrap();
+    renames(
+        &mut editor,
+        "initial = 'a'\nstates.|a.final = true\n",
+        "b",
+        &[("guard.toml", "initial = 'b'\nstates.b.final = true\n")],
+    );
+    fs::write(editor.path("settings.toml"), b"states.x.machine = 'guard.toml' # \xff").unwrap();
+    let why = editor.ask_at("textDocument/rename", "guard.toml", 1, 7, &json!({ "newName": "b" }));
+    let path = editor.path("settings.toml");
+    assert_eq!(why, Err(format!("{} may name the state, too, but cannot be read", path.display())));
     editor.close();
 }
 
