@@ -1,7 +1,7 @@
 //! Completion: the format's keys, states, machines, and the game's words that can be written at a position.
 
 use std::collections::BTreeSet;
-use std::fs;
+use std::ffi::OsStr;
 use std::ops::Range;
 use std::path::Path;
 
@@ -18,7 +18,7 @@ use super::params::{self, Param};
 use super::place::{Located, Place};
 use super::position::Text;
 use super::schema::{self, Table};
-use crate::workspace::{File, in_condition, in_quotes};
+use crate::workspace::{File, files_below, in_condition, in_quotes};
 
 /// The largest number of completions at one time. If there are more, only those that begin with the text before the cursor are
 /// offered.
@@ -343,14 +343,16 @@ impl Writer<'_> {
         units.iter().map(move |unit| Offer::new(format!("{begin} {unit}"), CompletionItemKind::UNIT))
     }
 
-    /// Returns the files beside the document, with this extension.
+    /// Returns the other files with this extension, beside the document and in folders below.
     fn files(&self, extension: &str) -> Vec<Offer> {
-        let folder = self.path.and_then(Path::parent);
-        let entries = folder.and_then(|folder| fs::read_dir(folder).ok()).into_iter().flatten().flatten();
-        let paths = entries.map(|entry| entry.path()).filter(|path| Some(&**path) != self.path);
-        let files = paths.filter(|path| path.extension().is_some_and(|of| of == extension));
-        let names: BTreeSet<String> = files.filter_map(|path| Some(path.file_name()?.to_str()?.to_owned())).collect();
-        names.into_iter().map(|name| Offer::new(name, CompletionItemKind::FILE)).collect()
+        let Some(folder) = self.path.and_then(Path::parent) else { return Vec::new() };
+        let mut files = files_below(&[folder.into()], extension);
+        files.sort();
+        let names = files.iter().filter(|path| Some(&***path) != self.path).filter_map(|path| {
+            let parts: Option<Vec<_>> = path.strip_prefix(folder).ok()?.iter().map(OsStr::to_str).collect();
+            Some(parts?.join("/"))
+        });
+        names.map(|name| Offer::new(name, CompletionItemKind::FILE)).collect()
     }
 
     /// Returns the constants of the file and, if `has_conditions` is set, its conditions.

@@ -6,7 +6,7 @@ mod rename;
 #[cfg_attr(not(feature = "lsp"), expect(dead_code, reason = "a part is for the language server"))]
 mod vocabulary;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub(crate) use self::vocabulary::{Origin, Vocabularies};
 /// The longest file that is read although it is not open, in bytes.
 const LONGEST: u64 = 10_000_000;
 
-/// The largest number of files and folders that are searched for links to a file.
+/// The largest number of files and folders in which files are searched for.
 const MOST_LOOKED_AT: usize = 5000;
 
 /// A file: its path, or the editor's name for it if it is not a file on this computer.
@@ -204,28 +204,34 @@ impl Workspace {
     /// Returns the files that may contain links: the open files, and the files in the folders.
     fn files_with_links(&self) -> BTreeSet<PathBuf> {
         let open = self.documents.keys().filter_map(File::path);
-        let mut found: BTreeSet<PathBuf> = open.map(Path::to_path_buf).collect();
-        let mut waiting: Vec<PathBuf> = self.roots.clone();
-        let mut left = MOST_LOOKED_AT;
-        while let Some(folder) = waiting.pop() {
-            for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
-                if left == 0 {
-                    return found;
+        // An edit through a symbolic link would be made twice.
+        let closed = files_below(&self.roots, "toml").into_iter().filter(|path| !path.is_symlink());
+        open.map(Path::to_path_buf).chain(closed).collect()
+    }
+}
+
+/// Returns the files with an extension in these folders and below them, nearest first. Leaves out hidden folders and folders of
+/// built files.
+pub(crate) fn files_below(folders: &[PathBuf], extension: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut waiting: VecDeque<PathBuf> = folders.iter().cloned().collect();
+    let mut left = MOST_LOOKED_AT;
+    while let Some(folder) = waiting.pop_front() {
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            if left == 0 {
+                return found;
+            }
+            left -= 1;
+            let (path, name) = (entry.path(), entry.file_name());
+            let name = name.to_string_lossy();
+            match entry.file_type() {
+                Ok(of) if of.is_dir() && !name.starts_with('.') && !["target", "node_modules"].contains(&&*name) => {
+                    waiting.push_back(path);
                 }
-                left -= 1;
-                let (path, name) = (entry.path(), entry.file_name());
-                let name = name.to_string_lossy();
-                match entry.file_type() {
-                    Ok(of)
-                        if of.is_dir() && !name.starts_with('.') && !["target", "node_modules"].contains(&&*name) =>
-                    {
-                        waiting.push(path);
-                    }
-                    Ok(of) if of.is_file() && name.ends_with(".toml") => drop(found.insert(path)),
-                    _ => {}
-                }
+                Ok(of) if !of.is_dir() && path.extension().is_some_and(|of| of == extension) => found.push(path),
+                _ => {}
             }
         }
-        found
     }
+    found
 }

@@ -166,16 +166,17 @@ fn units_are_offered_behind_a_number() {
 #[test]
 fn files_are_offered_for_scripts_and_machines() {
     let mut editor = Editor::new();
-    for file in ["round.toml", "low.rhai", "words.json"] {
+    for file in ["round.toml", "low.rhai", "words.json", "rounds/long.toml", "rounds/more/low.rhai", "target/x.toml"] {
         editor.write(file, "");
     }
     let mut at = |text: &str| {
         let list = editor.at("textDocument/completion", text).unwrap();
         labels(list["items"].as_array().unwrap()).into_iter().map(str::to_owned).collect::<Vec<_>>()
     };
-    assert_eq!(at("[states.a]\nmachine = '|'\n"), ["round.toml"]);
-    assert_eq!(at("[states.a]\nscript = '|'\n"), ["low.rhai"]);
-    assert_eq!(at("[states.a]\nexits = [{ to = 'a', when = { script = | } }]\n"), ["low.rhai"]);
+    assert_eq!(at("[states.a]\nmachine = '|'\n"), ["round.toml", "rounds/long.toml"]);
+    let scripts = ["low.rhai", "rounds/more/low.rhai"];
+    assert_eq!(at("[states.a]\nscript = '|'\n"), scripts);
+    assert_eq!(at("[states.a]\nexits = [{ to = 'a', when = { script = | } }]\n"), scripts);
     editor.close();
 }
 
