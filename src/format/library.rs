@@ -26,15 +26,25 @@ type ReadScript<'r> = Box<dyn Fn(&str) -> Result<String, String> + 'r>;
 
 /// Whether a link names a file. If not, it names a machine of the same file.
 pub(crate) fn is_file(link: &str) -> bool {
-    Path::new(parts(link).0).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml"))
+    is_toml(parts(link).0)
 }
 
-/// Splits a link into the file and the machine in it.
+/// Splits a link into the file and the machine in it. The name of the file may contain a `#`, too.
 pub(crate) fn parts(link: &str) -> (&str, Option<&str>) {
-    match link.split_once('#') {
-        Some((file, machine)) => (file, Some(machine)),
+    let mut ends = link.match_indices('#').map(|(at, _)| at);
+    match ends.find(|at| is_toml(&link[..*at])) {
+        Some(end) => (&link[..end], Some(&link[end + 1..])),
         None => (link, None),
     }
+}
+
+/// Returns a path with `/` instead of `\`, if it contains any. Only Windows knows `\`.
+pub(crate) fn with_slashes(path: &str) -> Option<String> {
+    path.contains('\\').then(|| path.replace('\\', "/"))
+}
+
+fn is_toml(file: &str) -> bool {
+    Path::new(file).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml"))
 }
 
 impl<'r> Library<'r> {

@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::draft::machines::unknown_machine;
 use super::draft::{Draft, DraftState, read};
-use super::library::{Library, is_file, parts};
+use super::library::{Library, is_file, parts, with_slashes};
 use super::name::Name;
 use super::outline::resolve::{self, Common};
 use super::outline::scopes::Scopes;
@@ -145,7 +145,8 @@ impl<'a, 'i> Linker<'a, 'i> {
             Box::new(Mistake::error("link", link.span.clone(), message).label("this file"))
         };
         let (file, machine) = parts(&link.text);
-        let (path, text, rest) = self.library.find(at.file, file).map_err(wrong)?;
+        let missing = |why| Box::new(wrong(why).meant(with_slashes(&link.text)));
+        let (path, text, rest) = self.library.find(at.file, file).map_err(missing)?;
         let machines = self.read(&path, text, rest).map_err(wrong)?;
         let named = |one: &Draft<'_>| machine.is_none() || one.name.as_ref().map(|name| name.text.as_str()) == machine;
         let Some(which) = machines.iter().position(named) else {

@@ -160,6 +160,31 @@ fn what_is_wrong_with_a_linked_file_is_said_at_the_link() {
     assert_eq!(wrong(&folder), [":4:11: error: `below/round.fsm.toml` cannot be linked: it is not a file"]);
 }
 
+#[cfg(unix)]
+#[test]
+fn a_backslash_in_a_path_is_answered_with_a_slash() {
+    let folder = folder("backslash");
+    fs::write(folder.join("main.toml"), "initial = 'a'\n[states.a]\nmachine = 'below\\round.fsm.toml'\n").unwrap();
+    let told = wrong(&folder);
+    assert!(told[0].ends_with(": did you mean `below/round.fsm.toml`?"), "{told:?}");
+    fs::write(folder.join("main.toml"), "initial = 'a'\n[states.a]\nscript = 'below\\a.rhai'\n").unwrap();
+    let told = wrong(&folder);
+    assert!(!cfg!(feature = "script") || told[0].ends_with(": did you mean `below/a.rhai`?"), "{told:?}");
+}
+
+/// A regression test: the name of the file ended at its first `#`.
+#[test]
+fn the_name_of_a_linked_file_may_contain_the_sign_before_its_machine() {
+    let folder = folder("sign");
+    let two =
+        "[machines.x]\ninitial = 'y'\nstates.y.final = true\n[machines.z]\ninitial = 'w'\nstates.w.final = true\n";
+    fs::write(folder.join("below/c#.toml"), two).unwrap();
+    for (link, expected) in [("below/c#.toml", "a.y"), ("below/c#.toml#z", "a.w")] {
+        fs::write(folder.join("main.toml"), format!("initial = 'a'\nstates.a.machine = '{link}'\n")).unwrap();
+        assert_eq!(Definition::load(folder.join("main.toml"), &vocabulary()).unwrap().initial().name(), expected);
+    }
+}
+
 #[test]
 fn states_that_are_missing_because_of_a_mistake_in_a_link_are_not_reported() {
     let folder = folder("only_the_link");

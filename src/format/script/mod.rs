@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex};
 use rhai::Dynamic;
 
 use self::compiled::Unfit;
+use super::library::with_slashes;
 use super::name::Name;
 use super::outline::StateId;
 use super::outline::scopes::Scopes;
@@ -45,7 +46,9 @@ pub(crate) fn mistake(unfit: Unfit, definition: &str) -> Mistake {
 
 /// Returns the mistake for a script whose file cannot be read. `why` is the reason.
 pub(crate) fn no_script(script: &Name, why: &str) -> Mistake {
-    Mistake::error("script", script.span.clone(), format!("script `{script}`: {why}")).label("this script")
+    Mistake::error("script", script.span.clone(), format!("script `{script}`: {why}"))
+        .label("this script")
+        .meant(with_slashes(&script.text))
 }
 
 /// The functions that a state calls, in the order of [`Hook`](super::hook::Hook).

@@ -59,8 +59,10 @@ fn machine(documents: &mut Documents, read: &Read, file: &File, byte: usize) -> 
     let runs = outlines.iter().flat_map(Outline::states).filter(|state| state.written().0.is_none());
     let runs = runs.filter_map(|state| Some((state.machine()?, state.machine_span()?)));
     let (name, _) = likes.chain(runs).find(|(_, span)| (span.start..=span.end).contains(&byte))?;
-    let (linked, name) = match name.split_once('#') {
-        Some((linked, name)) => (linked, Some(name)),
+    // The name of a file may contain a `#`, too.
+    let end = name.match_indices('#').map(|(at, _)| at).find(|at| is_file(&name[..*at]));
+    let (linked, name) = match end {
+        Some(end) => (&name[..end], Some(&name[end + 1..])),
         None if is_file(name) => (name, None),
         None => ("", Some(name)),
     };

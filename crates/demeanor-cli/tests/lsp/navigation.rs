@@ -121,6 +121,16 @@ fn a_machine_and_a_script_are_found() {
     editor.close();
 }
 
+#[test]
+fn a_machine_of_a_file_with_any_name_is_found() {
+    let mut editor = Editor::new();
+    editor.write("c#.toml", "[machines.imp]\ninitial = 'a'\nstates.a.final = true\n");
+    editor.open("guard.toml", "initial = 'a'\n[states.a]\nmachine = 'c#.toml#imp'\n");
+    let found = editor.ask_at("textDocument/definition", "guard.toml", 2, 14, &json!({})).unwrap();
+    assert_eq!(places(&editor, &found), ["c%23.toml 0:10-0:13"]);
+    editor.close();
+}
+
 /// Writes the tree of an outline: each line has a name, its detail, and its range.
 fn tree(symbols: &Value, depth: usize, lines: &mut Vec<String>) {
     for symbol in symbols.as_array().into_iter().flatten() {
