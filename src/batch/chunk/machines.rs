@@ -16,7 +16,7 @@ use crate::batch::wait::waiter::{Until, short};
 use crate::change::End;
 use crate::fsm::{Entries, Machines, Order, Request, View, time_or_zero};
 use crate::machine::regions::Tree;
-use crate::machine::seat::Rare;
+use crate::machine::seat::{Rare, Seat};
 use crate::machine::settings::Settings;
 use crate::machine::single::Single;
 use crate::machine::transition::{BEING_LEFT, log_misuse};
@@ -235,6 +235,11 @@ impl<T: Owner> ChunkMachines<'_, '_, T> {
         individual.run(settings, as_observer(&mut notes.of(rows, slot)), act);
     }
 
+    /// Returns the seat of the owner at a slot, if the owner is an individual whose seat has been loaded.
+    fn seat_of(&self, slot: usize) -> Option<&Seat<T>> {
+        self.ledger.individuals.get(slot).filter(|individual| individual.is_loaded).map(|individual| &individual.seat)
+    }
+
     /// Returns whether the change in progress has left the state of a scope.
     fn has_left(&self, scope: Scope) -> bool {
         matches!(self.phase, Phase::Enter(entering) if scope.ends_with(entering.kept))
@@ -396,21 +401,19 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, '_, T> {
             };
         };
         match self.phase {
-            Phase::Update { .. } => match self.ledger.entry(slot) {
-                LedgerEntry::Individual(individual) if individual.is_loaded => individual.seat.view(nowhere),
-                _ => self.rows.view(slot, nowhere),
+            Phase::Update { .. } => match self.seat_of(slot) {
+                Some(seat) => seat.view(nowhere),
+                None => self.rows.view(slot, nowhere),
             },
             Phase::CanExit(movers) => self.rows.view(slot, self.target(movers, slot)),
             Phase::CanEnter(target) => self.rows.view(slot, target),
             Phase::Exit(movers) => View { previous: from, ..self.rows.view(slot, self.target(movers, slot)) },
-            Phase::Enter(entering) => match self.ledger.entry(slot) {
+            Phase::Enter(entering) => match self.ledger.individuals.get(slot) {
                 // An immediate change has ended the bulk change early.
-                LedgerEntry::Individual(individual) if individual.made > 0 => individual.seat.view(nowhere),
-                LedgerEntry::Individual(individual) if individual.has_stayed => {
-                    individual.seat.view(&individual.seat.current)
-                }
-                LedgerEntry::Individual(individual) => individual.seat.view(entering.known.state()),
-                _ => entering.view(slot, from),
+                Some(individual) if individual.made > 0 => individual.seat.view(nowhere),
+                Some(individual) if individual.has_stayed => individual.seat.view(&individual.seat.current),
+                Some(individual) => individual.seat.view(entering.known.state()),
+                None => entering.view(slot, from),
             },
             Phase::AfterUpdate(Some(entering)) => View { target: nowhere, ..entering.view(slot, from) },
             Phase::AfterUpdate(None) => self.rows.view(slot, nowhere),
@@ -419,10 +422,7 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, '_, T> {
 
     fn tree(&self, nth: usize) -> Option<Tree<'_, T>> {
         // Only a change within the call leads from a state of a chunk to one with regions.
-        match self.ledger.entry(self.slot(nth)?) {
-            LedgerEntry::Individual(Individual { is_loaded: true, seat, .. }) => Some(Tree::new(None, seat)),
-            _ => None,
-        }
+        Some(Tree::new(None, self.seat_of(self.slot(nth)?)?))
     }
 
     /// During updates, most owners have one active state and have requested nothing. For these owners, this look-up takes a
@@ -457,10 +457,10 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, '_, T> {
 
     fn noted(&self, nth: usize, by: Scope, key: u32) -> Option<f64> {
         let slot = self.slot(nth)?;
-        match self.ledger.entry(slot) {
-            LedgerEntry::Individual(Individual { is_loaded: true, seat, .. }) => seat.noted(by, key),
-            _ if self.has_left(by) => None,
-            _ => {
+        match self.seat_of(slot) {
+            Some(seat) => seat.noted(by, key),
+            None if self.has_left(by) => None,
+            None => {
                 let mut notes = self.waits_of(slot, by).filter_map(|wait| wait.until.note());
                 let asked = notes.find(|note| note.key == key).map(|note| note.number);
                 asked.or_else(|| self.rows.noted(slot, by, key))
@@ -497,9 +497,9 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, '_, T> {
 
     fn look_back(&self, nth: usize, look: &mut dyn FnMut(Option<&Rare<T>>)) {
         let Some(slot) = self.slot(nth) else { return look(None) };
-        match self.ledger.entry(slot) {
-            LedgerEntry::Individual(Individual { is_loaded: true, seat, .. }) => look(seat.rare.as_deref()),
-            _ => self.rows.with_rare(slot, look),
+        match self.seat_of(slot) {
+            Some(seat) => look(seat.rare.as_deref()),
+            None => self.rows.with_rare(slot, look),
         }
     }
 
