@@ -75,38 +75,49 @@ impl<T: Owner> Ledger<'_, T> {
         rows: &Rows<'_, T>,
         entering: Option<&Entering<'_, T>>,
     ) -> &mut Individual<T> {
-        let Self { asked, individuals, .. } = self;
-        if individuals.get(slot).is_none() {
-            let individual = individuals.add(slot);
-            let mut kept = usize::MAX;
-            if let Some(entering) = entering {
-                kept = entering.kept;
-                individual.load(rows);
-                entering.enter_on(&mut individual.seat);
-                individual.count = 1;
-            }
-            // If no owner has requested waits, this check saves a search, which takes as long as taking a wait.
-            if !asked.waits.is_empty() {
-                for (wait, has_returned) in asked.waits.take(slot, kept) {
-                    match wait.until {
-                        // On a machine, a number is stored before the next callback, which may depend on it.
-                        Until::Note(note) if has_returned => {
-                            individual.load(rows);
-                            individual.note(wait.scope, note);
-                        }
-                        _ => individual.ask(wait.request(rows.states()), wait.scope),
+        self.individual_and_notes(slot, rows, entering).0
+    }
+
+    /// Does the same as [`individual`](Self::individual), and also returns the notes.
+    pub(crate) fn individual_and_notes(
+        &mut self,
+        slot: usize,
+        rows: &Rows<'_, T>,
+        entering: Option<&Entering<'_, T>>,
+    ) -> (&mut Individual<T>, &mut Notes<T>) {
+        let Self { asked, individuals, notes, .. } = self;
+        if let Some(place) = individuals.place(slot) {
+            return (individuals.at(place), notes);
+        }
+        let individual = individuals.add(slot);
+        let mut kept = usize::MAX;
+        if let Some(entering) = entering {
+            kept = entering.kept;
+            individual.load(rows);
+            entering.enter_on(&mut individual.seat);
+            individual.count = 1;
+        }
+        // If no owner has requested waits, this check saves a search, which takes as long as taking a wait.
+        if !asked.waits.is_empty() {
+            for (wait, has_returned) in asked.waits.take(slot, kept) {
+                match wait.until {
+                    // On a machine, a number is stored before the next callback, which may depend on it.
+                    Until::Note(note) if has_returned => {
+                        individual.load(rows);
+                        individual.note(wait.scope, note);
                     }
-                }
-            }
-            // A callback that has requested a wait requests no mover, so these waits are those of callbacks before the mover's.
-            if let Some(mover) = asked.supersede(slot) {
-                match asked.take_original(slot) {
-                    Some(request) => individual.requests.push(request),
-                    None => individual.ask_as(mover, rows),
+                    _ => individual.ask(wait.request(rows.states()), wait.scope),
                 }
             }
         }
-        individuals.get_mut(slot).expect("it is one now")
+        // A callback that has requested a wait requests no mover, so these waits are those of callbacks before the mover's.
+        if let Some(mover) = asked.supersede(slot) {
+            match asked.take_original(slot) {
+                Some(request) => individual.requests.push(request),
+                None => individual.ask_as(mover, rows),
+            }
+        }
+        (individual, notes)
     }
 
     /// Withdraws the changes that the owner at a slot has requested (rule 37).

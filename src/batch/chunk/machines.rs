@@ -40,6 +40,13 @@ pub(crate) enum Phase<'a, T: Owner> {
     AfterUpdate(Option<&'a Entering<'a, T>>),
 }
 
+impl<'a, T: Owner> Phase<'a, T> {
+    /// Returns the current step, if states are being entered.
+    fn entering(&self) -> Option<&'a Entering<'a, T>> {
+        if let Self::Enter(entering) = self { Some(*entering) } else { None }
+    }
+}
+
 /// The machines of some consecutive owners of one bucket.
 pub(crate) struct ChunkMachines<'a, 'l, T: Owner> {
     pub(crate) rows: &'a Rows<'a, T>,
@@ -218,21 +225,18 @@ impl<T: Owner> ChunkMachines<'_, '_, T> {
 
     /// Returns the individual of the owner at a slot, and creates it if there is none.
     fn individual(&mut self, slot: usize) -> &mut Individual<T> {
-        let entering = if let Phase::Enter(entering) = self.phase { Some(*entering) } else { None };
-        self.ledger.individual(slot, self.rows, entering)
+        self.ledger.individual(slot, self.rows, self.phase.entering())
     }
 
     /// Runs `act` on the machine of the owner at a slot, while a callback of this owner is running.
     fn run(&mut self, slot: usize, act: &mut dyn FnMut(&mut Single<'_, T>)) {
-        let (rows, settings, phase) = (self.rows, self.settings, self.phase);
-        let individual = self.individual(slot);
-        if let (Phase::Enter(entering), 0) = (phase, individual.made) {
+        let entering = self.phase.entering();
+        let (individual, notes) = self.ledger.individual_and_notes(slot, self.rows, entering);
+        if let (Some(entering), 0) = (entering, individual.made) {
             individual.entering = entering.depth;
         }
-        let Ledger { individuals, notes, .. } = &mut *self.ledger;
-        let individual = individuals.get_mut(slot).expect("it is one now");
-        individual.load(rows);
-        individual.run(settings, as_observer(&mut notes.of(rows, slot)), act);
+        individual.load(self.rows);
+        individual.run(self.settings, as_observer(&mut notes.of(self.rows, slot)), act);
     }
 
     /// Returns the seat of the owner at a slot, if the owner is an individual whose seat has been loaded.

@@ -319,7 +319,7 @@ impl<T: Owner> Pass<T> {
         self.make_individuals(&chunk.rows);
         let Self { outcome, finished, has_after_update, .. } = self;
         let ChunkOutcome { movers, individuals, notes, panic, .. } = outcome;
-        let mut replaced = Slots::default();
+        let (mut replaced, has_movers) = (Slots::default(), !movers.is_empty());
         individuals.finish_each(panic, |individual, panic| {
             let slot = individual.slot;
             let owner = &mut chunk.owners[slot];
@@ -354,7 +354,7 @@ impl<T: Owner> Pass<T> {
                     });
                 });
             }
-            if individual.is_touched {
+            if has_movers && individual.is_touched {
                 replaced.insert(slot);
             }
             individual.is_left_over(&chunk.rows)

@@ -164,21 +164,30 @@ impl<T: Owner> Individuals<T> {
         self.finished < self.in_use
     }
 
-    /// Returns the owner at a slot, if it is an individual that has not finished its tick.
+    /// Returns the place of the owner at a slot, if it is an individual that has not finished its tick.
     #[inline]
-    pub(crate) fn get(&self, slot: usize) -> Option<&Individual<T>> {
+    pub(crate) fn place(&self, slot: usize) -> Option<usize> {
         if !self.has_unfinished() {
             return None;
         }
-        self.list.get(usize::from(*self.places.get(slot)?).checked_sub(1)?)
+        usize::from(*self.places.get(slot)?).checked_sub(1)
+    }
+
+    #[inline]
+    pub(crate) fn at(&mut self, place: usize) -> &mut Individual<T> {
+        &mut self.list[place]
+    }
+
+    /// Returns the owner at a slot, if it is an individual that has not finished its tick.
+    #[inline]
+    pub(crate) fn get(&self, slot: usize) -> Option<&Individual<T>> {
+        Some(&self.list[self.place(slot)?])
     }
 
     #[inline]
     pub(crate) fn get_mut(&mut self, slot: usize) -> Option<&mut Individual<T>> {
-        if !self.has_unfinished() {
-            return None;
-        }
-        self.list.get_mut(usize::from(*self.places.get(slot)?).checked_sub(1)?)
+        let place = self.place(slot)?;
+        Some(&mut self.list[place])
     }
 
     /// Makes the owner at a slot an individual. It must not be one already.
