@@ -1,6 +1,5 @@
 //! The alarm, with which the first error ends the run of all threads of a process.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread::{self, Thread};
 
@@ -10,7 +9,6 @@ use crate::error::WorldError;
 #[derive(Default)]
 pub(crate) struct Alarm {
     error: OnceLock<WorldError>,
-    is_over: AtomicBool,
     workers: Mutex<Vec<Thread>>,
     listeners: Mutex<Vec<Listener>>,
 }
@@ -32,20 +30,15 @@ impl Alarm {
         self.listeners.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(listener));
     }
 
-    /// Ends the run with this error. Later errors, and errors after the end of the run, are consequences and are ignored.
+    /// Ends the run with this error. Later errors are consequences and are ignored.
     pub(crate) fn raise(&self, error: WorldError) {
-        if self.is_over.load(Ordering::SeqCst) || self.error.set(error).is_err() {
+        if self.error.set(error).is_err() {
             return;
         }
         if let Some(error) = self.error.get() {
             self.listeners.lock().unwrap_or_else(PoisonError::into_inner).iter().for_each(|listener| listener(error));
         }
         self.workers.lock().unwrap_or_else(PoisonError::into_inner).iter().for_each(Thread::unpark);
-    }
-
-    /// Notes that all workers of this process have finished: errors of other processes no longer matter here.
-    pub(crate) fn end(&self) {
-        self.is_over.store(true, Ordering::SeqCst);
     }
 
     pub(crate) fn check(&self) -> Result<(), Stopped> {

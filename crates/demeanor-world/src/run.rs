@@ -165,18 +165,18 @@ pub(crate) fn run<T: Citizen>(setup: Setup<T>, args: &Arguments, ticks: u64) -> 
                 Err(())
             }
         };
-        let failed = result.is_err();
         let _ = done.send(result);
-        if failed {
-            // The dataflow will never be complete, because the process ends with the error.
-            let dataflows = worker.installed_dataflows();
-            for dataflow in dataflows {
-                worker.drop_dataflow(dataflow);
-            }
+        // After an error, or if another process is gone, the dataflow will never be complete.
+        let dataflows = worker.installed_dataflows();
+        for dataflow in dataflows {
+            worker.drop_dataflow(dataflow);
         }
     })
     .map_err(WorldError::Setup)?;
     let results: Vec<_> = results.iter().take(args.threads).collect();
+    if let Some(links) = &links {
+        links.finish();
+    }
     if let Some(error) = alarm.error() {
         if let Some(links) = &links {
             links.linger(Duration::from_millis(500));
@@ -185,7 +185,6 @@ pub(crate) fn run<T: Citizen>(setup: Setup<T>, args: &Arguments, ticks: u64) -> 
         std::mem::forget(guards);
         return Err(error.clone());
     }
-    alarm.end();
     drop(guards);
     let total = results.into_iter().flatten().next().unwrap_or_default();
     let bytes_sent = links.map_or(0, |links| links.sent.load(Ordering::Relaxed));

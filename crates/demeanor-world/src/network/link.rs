@@ -124,6 +124,14 @@ impl Links {
         });
     }
 
+    /// Waits until every other process has said that it has finished, or until one of them fails.
+    pub(crate) fn finish(&self) {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        while *open > 0 && !self.alarm.is_raised() {
+            open = self.closed.wait(open).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
     /// Waits until the other processes have closed their side, so that the last bytes of this process are not lost.
     pub(crate) fn linger(&self, patience: Duration) {
         let deadline = Instant::now() + patience;
@@ -157,6 +165,14 @@ impl Writer {
 
     fn write(&self, kind: u8, bytes: &[u8]) -> io::Result<()> {
         frame::write(&mut *self.socket.lock().unwrap_or_else(PoisonError::into_inner), kind, bytes)
+    }
+
+    /// Writes that this process has finished, as its last frame: a later sign of life would not be read, and a connection that
+    /// is closed with unread bytes loses the last bytes of the other side.
+    fn write_end(&self) -> io::Result<()> {
+        let mut socket = self.socket.lock().unwrap_or_else(PoisonError::into_inner);
+        frame::write(&mut *socket, frame::END, &[])?;
+        socket.shutdown(Shutdown::Write)
     }
 }
 
@@ -195,7 +211,10 @@ impl Link {
 impl Read for Link {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = match self.next_data() {
-            Ok(false) => return Ok(0),
+            Ok(false) => {
+                self.all.close();
+                return Ok(0);
+            }
             Ok(true) => {
                 let room = buffer.len().min(self.remaining);
                 self.reader.read(&mut buffer[..room])
@@ -263,7 +282,7 @@ impl Stream for Link {
     fn shutdown(&self, _: Shutdown) -> io::Result<()> {
         // timely has finished writing.
         if !self.all.alarm.is_raised() {
-            let _ = self.writer.write(frame::END, &[]);
+            let _ = self.writer.write_end();
         }
         Ok(())
     }

@@ -148,6 +148,42 @@ fn impatient(to: String) -> String {
     address
 }
 
+/// Reads a frame: its kind, its length and as many bytes.
+fn read_frame(from: &mut TcpStream) -> io::Result<Vec<u8>> {
+    let mut frame = vec![0; 5];
+    from.read_exact(&mut frame)?;
+    let length = u32::from_le_bytes(frame[1..].try_into().unwrap());
+    frame.resize(5 + length as usize, 0);
+    from.read_exact(&mut frame[5..])?;
+    Ok(frame)
+}
+
+/// Stands between two processes. It forwards everything, except that the caller has finished: then it closes the connection, as
+/// if the caller had been killed.
+fn killer(to: String) -> String {
+    const END: u8 = 3;
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    thread::spawn(move || {
+        let (mut client, _) = listener.accept().unwrap();
+        let mut server = TcpStream::connect(&to).unwrap();
+        let (back_from, back_to) = (server.try_clone().unwrap(), client.try_clone().unwrap());
+        thread::spawn(move || pass_on(back_from, back_to));
+        // The protocol's bytes, a nonce, and the length of the text.
+        let mut begin = [0; 44];
+        client.read_exact(&mut begin).unwrap();
+        server.write_all(&begin).unwrap();
+        // The text, the proof, and one byte after the answer.
+        let length = u32::from_le_bytes(begin[40..].try_into().unwrap());
+        io::copy(&mut (&client).take(u64::from(length) + 33), &mut server).unwrap();
+        while let Some(frame) = read_frame(&mut client).ok().filter(|frame| frame[0] != END) {
+            server.write_all(&frame).unwrap();
+        }
+        server.shutdown(Shutdown::Write).unwrap();
+    });
+    address
+}
+
 fn pass_on(mut from: TcpStream, mut to: TcpStream) {
     let _ = io::copy(&mut from, &mut to);
     let _ = to.shutdown(Shutdown::Write);
@@ -165,4 +201,20 @@ fn a_connection_that_was_given_up_while_the_processes_met_does_not_count() {
     let ticks: Vec<_> = observed(&mut local).collect();
     assert_eq!(errors_of(&mut local), ["", ""]);
     assert_eq!(ticks, reference::one_batch(run.shards, run.ticks));
+}
+
+#[test]
+fn a_process_that_is_gone_after_the_last_tick_ends_the_others_with_an_error() {
+    let run = Run { processes: 2, ticks: 5, ..Run::default() };
+    let program = env::current_exe().unwrap();
+    let by_way_of = |process: usize, addresses: &[String]| match process {
+        1 => vec![killer(addresses[0].clone()), addresses[1].clone()],
+        _ => addresses.to_vec(),
+    };
+    let mut local = Local::start_by_way_of(2, |_| run.command(&program), by_way_of).unwrap();
+    assert_eq!(observed(&mut local).last().unwrap().0, 4);
+    let error = errors_of(&mut local).remove(0);
+    let (who, what) = error.split_once(" (127.0.0.1:").unwrap();
+    let what = what.split_once(") ").unwrap().1;
+    assert_eq!((who, what), ("process 1", "is gone: its connection was closed without an error message"));
 }
