@@ -1,11 +1,11 @@
 //! A running game that a page watches. The studio's server asks the game's inspector, as the inspector's own page does, and passes
 //! its news on to the page: no other origin needs to be allowed anywhere.
 
-use std::io::{self, BufRead, BufReader, Read as _, Write as _};
+use std::io::{self, BufRead, BufReader, Read, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use demeanor_loopback::{Client, decoded, event};
 use serde::{Deserialize, Serialize};
@@ -18,8 +18,10 @@ use super::source::Refusal;
 const SILENCE: Duration = Duration::from_secs(15);
 /// The time between two attempts to reach a game.
 const PAUSE: Duration = Duration::from_secs(1);
-/// How long an answer to a command may take.
+/// How long an answer may take, or its head if news follow.
 const ANSWER: Duration = Duration::from_secs(5);
+/// The longest head of an answer, in bytes.
+const LONGEST_HEAD: u64 = 16 << 10;
 /// The longest line of an inspector, in bytes.
 const LONGEST: u64 = 8 << 20;
 
@@ -86,7 +88,8 @@ impl Page {
         if !self.shared.is_open(self.page) {
             return Ok(());
         }
-        let mut news = request(address, &format!("GET /events?{query}"), "", "")?;
+        let mut news = request(address, &format!("GET /events?{query}"), "", "", ANSWER)?;
+        news.get_mut().until = None;
         let mut name = String::new();
         loop {
             let line = line(&mut news).map_err(over)?;
@@ -152,7 +155,7 @@ pub(super) fn command(shared: &Shared, of: &OfGame) -> Result<Value, Refusal> {
     let token = lock(&shared.tokens).get(&address).cloned().ok_or_else(|| "this game is not watched".to_owned())?;
     let body = json!(of.command).to_string();
     let headers = format!("X-Demeanor-Token: {token}\r\nContent-Type: application/json\r\n");
-    request(address, "POST /command", &headers, &body)?;
+    request(address, "POST /command", &headers, &body, ANSWER)?;
     Ok(json!({}))
 }
 
@@ -170,34 +173,76 @@ pub(super) fn history(shared: &Shared, of: &OfCrowd) -> Result<Value, Refusal> {
     if !lock(&shared.tokens).contains_key(&address) || !of.crowd.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Err("this game is not watched".to_owned().into());
     }
-    let answer = request(address, &format!("GET /history?crowd={}", of.crowd), "", "")?;
-    serde_json::from_reader(answer.take(LONGEST)).map_err(|_| no_inspector(address).into())
+    let answer = request(address, &format!("GET /history?crowd={}", of.crowd), "", "", ANSWER)?;
+    let history = rest(answer).map_err(|error| unanswered(address, &error))?;
+    serde_json::from_slice(&history).map_err(|_| no_inspector(address).into())
+}
+
+/// What a game sends. A game that sends it byte by byte has no more time than another one.
+struct Answer {
+    socket: TcpStream,
+    /// With `None`, only a silence has a limit.
+    until: Option<Instant>,
+}
+
+impl Read for Answer {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let left = self.until.map_or(SILENCE, |until| until.saturating_duration_since(Instant::now()));
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        self.socket.set_read_timeout(Some(left))?;
+        self.socket.read(bytes)
+    }
 }
 
 /// Sends a request to an inspector, and reads the head of its answer. Fails with why there is no answer that is as it should be.
-fn request(address: SocketAddr, what: &str, headers: &str, body: &str) -> Result<BufReader<TcpStream>, String> {
+fn request(
+    address: SocketAddr,
+    what: &str,
+    headers: &str,
+    body: &str,
+    within: Duration,
+) -> Result<BufReader<Answer>, String> {
     let gone = |_| format!("no game answers at {address}: waiting until it starts");
     let length = body.len();
     let request = format!("{what} HTTP/1.1\r\nHost: {address}\r\n{headers}Content-Length: {length}\r\n\r\n{body}");
     let mut socket = TcpStream::connect_timeout(&address, ANSWER).map_err(gone)?;
-    socket.set_read_timeout(Some(SILENCE)).map_err(gone)?;
     socket.set_write_timeout(Some(ANSWER)).map_err(gone)?;
     socket.write_all(request.as_bytes()).map_err(gone)?;
-    let mut answer = BufReader::new(socket);
-    let first = self::line(&mut answer).map_err(|_| no_inspector(address))?;
+    let mut answer = BufReader::new(Answer { socket, until: Some(Instant::now() + within) });
+    let mut head = answer.by_ref().take(LONGEST_HEAD);
+    let mut line = || self::line(&mut head).map_err(|error| unanswered(address, &error));
+    let first = line()?;
     let status =
         first.strip_prefix("HTTP/1.1 ").and_then(|status| status.get(..3)).ok_or_else(|| no_inspector(address))?;
-    while !self::line(&mut answer).map_err(gone)?.is_empty() {}
+    while !line()?.is_empty() {}
     if status.starts_with('2') {
         return Ok(answer);
     }
     // An inspector answers a page like this only if too many are open.
     if !body.is_empty() || status == "503" {
-        let mut why = String::new();
-        answer.take(LONGEST).read_to_string(&mut why).map_err(gone)?;
-        return Err(format!("the game answers: {why}"));
+        let why = rest(answer).map_err(|error| unanswered(address, &error))?;
+        return Err(format!("the game answers: {}", String::from_utf8_lossy(&why)));
     }
     Err(no_inspector(address))
+}
+
+fn rest(answer: BufReader<Answer>) -> io::Result<Vec<u8>> {
+    let mut rest = Vec::new();
+    answer.take(LONGEST).read_to_end(&mut rest)?;
+    Ok(rest)
+}
+
+/// Says why an answer cannot be read.
+fn unanswered(address: SocketAddr, error: &io::Error) -> String {
+    match error.kind() {
+        // The kind of error depends on the operating system.
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
+            format!("the game at {address} takes too long to answer")
+        }
+        _ => no_inspector(address),
+    }
 }
 
 fn no_inspector(address: SocketAddr) -> String {
@@ -205,18 +250,31 @@ fn no_inspector(address: SocketAddr) -> String {
 }
 
 /// Reads a line. Fails at the end, and if a line is too long.
-fn line(from: &mut BufReader<TcpStream>) -> io::Result<String> {
-    let mut line = String::new();
-    from.by_ref().take(LONGEST).read_line(&mut line)?;
-    match line.strip_suffix('\n') {
-        Some(line) => Ok(line.trim_end_matches('\r').to_owned()),
+fn line(from: &mut impl BufRead) -> io::Result<String> {
+    let mut line = Vec::new();
+    from.by_ref().take(LONGEST).read_until(b'\n', &mut line)?;
+    match line.strip_suffix(b"\n") {
+        // A line that is no UTF-8 is not the end of the game.
+        Some(line) => Ok(String::from_utf8_lossy(line).trim_end_matches('\r').to_owned()),
         None => Err(io::ErrorKind::UnexpectedEof.into()),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::address;
+    use std::net::TcpListener;
+    use std::time::Duration;
+
+    use super::{address, request};
+
+    #[test]
+    fn a_game_that_takes_too_long_keeps_no_page_waiting() {
+        // It accepts the connection, and never answers.
+        let game = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = game.local_addr().unwrap();
+        let why = request(address, "GET /history?crowd=guards", "", "", Duration::ZERO).err().unwrap();
+        assert_eq!(why, format!("the game at {address} takes too long to answer"));
+    }
 
     #[test]
     fn only_games_on_this_computer_have_an_address() {

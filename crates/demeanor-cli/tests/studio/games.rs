@@ -121,6 +121,9 @@ fn a_page_is_told_why_a_game_cannot_be_watched() {
     let (_, mut socket) = game.events();
     send(&mut socket, "picture", &json!({ "crowd": "guards" }));
     page.game("picture");
+    // What is no UTF-8 is not the end of the game.
+    socket.write_all(b"event: picture\ndata: {\"crowd\": \"\xff\"}\n\n").unwrap();
+    assert_eq!(page.game("picture")["crowd"], "\u{fffd}");
     // What is no JSON is no inspector.
     write!(socket, "event: picture\ndata: no\n\n").unwrap();
     assert_eq!(page.game("gone"), format!("what answers at {address} is not the inspector of a game"));
@@ -132,4 +135,16 @@ fn a_page_is_told_why_a_game_cannot_be_watched() {
     };
     assert_eq!(get("owner=1v1"), 400);
     assert_eq!(get("game=%"), 400);
+}
+
+#[test]
+fn an_answer_whose_head_does_not_end_is_not_read_forever() {
+    let (studio, game) = (Studio::new(&[("guard.toml", GUARD)]), Game::new());
+    let address = game.address();
+    let mut page = studio.events_of(&format!("&game={address}"));
+    let (_, mut socket) = game.request();
+    socket.write_all(b"HTTP/1.1 200 OK\r\n").unwrap();
+    // Until the studio closes the connection.
+    while socket.write_all(b"X-Nothing: yet\r\n").is_ok() {}
+    assert_eq!(page.game("gone"), format!("what answers at {address} is not the inspector of a game"));
 }
