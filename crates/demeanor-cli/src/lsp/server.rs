@@ -33,6 +33,8 @@ const SILENCE: Duration = Duration::from_millis(20);
 /// The silence for a long document, which takes longer to read.
 const LONG_SILENCE: Duration = Duration::from_millis(300);
 
+const LEFT: &str = "the editor has left without a shutdown";
+
 /// Why a request was not answered.
 struct Refusal {
     code: ErrorCode,
@@ -55,15 +57,23 @@ pub(super) struct Server<'c> {
 impl<'c> Server<'c> {
     /// Negotiates the capabilities with the editor.
     pub(super) fn start(connection: &'c Connection, words: Option<Words>, file: Option<&Path>) -> Result<Self, String> {
-        let (id, params) = connection.initialize_start().map_err(|error| error.to_string())?;
+        let (id, params) = wait_for(connection, |message| match message {
+            Message::Request(request) if request.method == request::Initialize::METHOD => {
+                Ok((request.id, request.params))
+            }
+            message => Err(message),
+        })?;
         let params: InitializeParams = serde_json::from_value(params).map_err(|error| error.to_string())?;
         let encoding = encoding(&params);
-        let answer = InitializeResult {
+        let agreed = InitializeResult {
             capabilities: capabilities(encoding),
             server_info: Some(ServerInfo { name: "demeanor".into(), version: Some(env!("CARGO_PKG_VERSION").into()) }),
         };
-        let answer = serde_json::to_value(answer).map_err(|error| error.to_string())?;
-        connection.initialize_finish(id, answer).map_err(|error| error.to_string())?;
+        let _ = connection.sender.send(Message::Response(Response::new_ok(id, agreed)));
+        wait_for(connection, |message| match message {
+            Message::Notification(told) if told.method == notification::Initialized::METHOD => Ok(()),
+            message => Err(message),
+        })?;
         let roots = roots(&params);
         let named = params.initialization_options.as_ref().and_then(|options| options["vocabulary"].as_str());
         let named = named.map(|named| roots.first().map_or_else(|| PathBuf::from(named), |root| root.join(named)));
@@ -102,7 +112,7 @@ impl<'c> Server<'c> {
             match message {
                 Message::Request(request) => self.request(request),
                 Message::Notification(notification) if notification.method == notification::Exit::METHOD => {
-                    return if self.is_over { Ok(()) } else { Err("the editor has left without a shutdown".into()) };
+                    return if self.is_over { Ok(()) } else { Err(LEFT.into()) };
                 }
                 Message::Notification(notification) => self.notification(notification),
                 Message::Response(_) => {}
@@ -272,6 +282,23 @@ impl<'c> Server<'c> {
             Some((file, edits))
         });
         Ok(WorkspaceEdit::new(by_uri(&self.documents, edits)))
+    }
+}
+
+/// Waits for a message without which the server does not begin. Until then it refuses requests, and notifications do nothing.
+fn wait_for<R>(connection: &Connection, find: impl Fn(Message) -> Result<R, Message>) -> Result<R, String> {
+    loop {
+        let message = connection.receiver.recv().map_err(|_| "the editor has left before the server could begin")?;
+        match find(message) {
+            Ok(found) => return Ok(found),
+            Err(Message::Request(Request { id, method, .. })) => {
+                let why = format!("`{method}` is too early: the server waits until it is initialized");
+                let refused = Response::new_err(id, ErrorCode::ServerNotInitialized as i32, why);
+                let _ = connection.sender.send(Message::Response(refused));
+            }
+            Err(Message::Notification(told)) if told.method == notification::Exit::METHOD => return Err(LEFT.into()),
+            Err(_) => {}
+        }
     }
 }
 

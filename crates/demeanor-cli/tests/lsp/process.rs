@@ -71,6 +71,42 @@ fn the_tool_ends_when_the_editor_goes_away() {
 }
 
 #[test]
+fn what_an_editor_asks_before_it_is_ready_is_refused() {
+    let mut process = server(&[]);
+    let mut input = process.stdin.take().unwrap();
+    let mut output = BufReader::new(process.stdout.take().unwrap());
+    let early = |id| [request(id, "textDocument/hover", json!({})), notification("textDocument/didOpen", json!({}))];
+    let messages = [
+        &early(1)[..],
+        &[request(2, "initialize", json!({ "capabilities": {} }))],
+        &early(3),
+        &[notification("initialized", json!({})), request(4, "shutdown", json!(null))],
+        &[notification("exit", json!(null))],
+    ];
+    messages.concat().into_iter().for_each(|message| message.write(&mut input).unwrap());
+    let mut answers = Vec::new();
+    while let Some(Message::Response(answer)) = Message::read(&mut output).unwrap() {
+        answers.push((answer.id, answer.response_result.map(drop).map_err(|error| (error.code, error.message))));
+    }
+    let why = "`textDocument/hover` is too early: the server waits until it is initialized";
+    let refused = || Err((-32002, why.to_owned()));
+    let expected = [(1, refused()), (2, Ok(())), (3, refused()), (4, Ok(()))];
+    assert_eq!(answers, expected.map(|(id, answer)| (RequestId::from(id), answer)));
+    assert_eq!(process.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn an_editor_that_ends_before_it_is_ready_has_left() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_demeanor"));
+    let piped = command.arg("lsp").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut process = piped.spawn().unwrap();
+    notification("exit", json!(null)).write(&mut process.stdin.take().unwrap()).unwrap();
+    let output = process.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("the editor has left without a shutdown"), "{said}");
+}
+
+#[test]
 fn between_its_last_words_an_editor_may_say_anything() {
     let mut process = server(&[]);
     let mut input = process.stdin.take().unwrap();
