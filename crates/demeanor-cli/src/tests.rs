@@ -16,6 +16,7 @@ use crate::setting::Setting;
 use crate::shown::escaped;
 use crate::stage::{is_due, ticks, time};
 use crate::table::{self, Moment, parsed, sort};
+use crate::witness::quoted_file;
 use crate::{Exit, Outcome, WordsFile, complain, count, report, tell, whole_file};
 
 #[derive(Args)]
@@ -135,7 +136,7 @@ pub(crate) fn tests(tests: &Tests, words: Option<&Words>) -> Outcome {
         count(taken + never.len() + without_run, "exit"),
         never.len(),
     );
-    let file = tests.file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let file = tests.file.file_name().map(|name| quoted_file(&escaped(&name.to_string_lossy()))).unwrap_or_default();
     let mut table = format!(
         "# {told}.\n# Written by `demeanor tests {file}`. To run them again: `demeanor run {file} --tests` with the name of this file.\n"
     );

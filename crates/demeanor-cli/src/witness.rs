@@ -18,7 +18,7 @@ pub(crate) fn command(
     words: Option<&Path>,
     watches: bool,
 ) -> String {
-    let mut command = format!("demeanor run {}{}", quoted(file), if watches { " --watch-properties" } else { "" });
+    let mut command = format!("demeanor run {}{}", quoted_file(file), if watches { " --watch-properties" } else { "" });
     let mut option = |name: &str, value: &str| {
         // Otherwise the value would look like another option.
         let joint = if value.starts_with('-') { '=' } else { ' ' };
@@ -47,6 +47,12 @@ pub(crate) fn command(
         }
         _ => format!("{command} --values - <<{END}\n{}{END}", witness.to_csv()),
     }
+}
+
+/// Returns the name of a file as a word of a command. Without a folder, a file such as `-f.toml` would look like an option.
+pub(crate) fn quoted_file(file: &str) -> String {
+    let folder = if file.starts_with('-') && file != "-" { "./" } else { "" };
+    quoted(&format!("{folder}{file}"))
 }
 
 /// Returns a word of a command, in quotes if a shell needs them.
@@ -94,12 +100,15 @@ fn value(of: WitnessValue) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::quoted;
+    use super::{quoted, quoted_file};
 
     #[test]
     fn a_word_is_in_quotes_where_a_shell_needs_them() {
         assert_eq!(quoted("run.toml"), "run.toml");
         assert_eq!(quoted("run to 'cover'"), r"'run to '\''cover'\'''");
         assert_eq!(quoted(""), "''");
+        assert_eq!(quoted_file("-f.toml"), "./-f.toml");
+        assert_eq!(quoted_file("-my f.toml"), "'./-my f.toml'");
+        assert_eq!(quoted_file("-"), "-", "standard input");
     }
 }

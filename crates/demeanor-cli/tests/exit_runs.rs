@@ -301,6 +301,16 @@ fn a_table_without_exits_has_no_runs() {
 }
 
 #[test]
+fn the_commands_in_a_table_are_quoted_for_a_shell() {
+    let name = "-my guard.toml";
+    let folder = Folder::new("quoted_table").with(name, GUARD);
+    let (_, told, _) = folder.run(&["tests", &format!("./{name}")]);
+    let line = told.lines().nth(1).unwrap();
+    let commands = "`demeanor tests './-my guard.toml'`. To run them again: `demeanor run './-my guard.toml' --tests`";
+    assert_eq!(line, format!("# Written by {commands} with the name of this file."));
+}
+
+#[test]
 fn a_run_that_waits_for_long_has_long_ticks() {
     let file = "initial = 'a'\nstates.a.exits = [{ to = 'b', after = '2 min' }, { to = 'b', when = 'x' }]\nstates.b.final = true\n";
     assert_eq!(
