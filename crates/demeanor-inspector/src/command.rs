@@ -72,7 +72,7 @@ impl Outcome {
     }
 
     pub(crate) fn no_state(name: &str) -> Self {
-        Self::Unknown(format!("no state {name} is known: no owner has been in it"))
+        Self::Unknown(format!("no state {name} is known: no owner is in it"))
     }
 }
 

@@ -97,7 +97,7 @@ fn machines_of_entities_are_paused_and_changed_by_hand() {
 
     // Changes by hand, while the game is paused.
     let by_hand = |owner: String, kind: &str, state: Option<&str>| json!({ "do": "owner", "crowd": "counted", "owner": owner, "kind": kind, "state": state });
-    let unknown = (404, "no state Chase is known: no owner has been in it".to_owned());
+    let unknown = (404, "no state Chase is known: no owner is in it".to_owned());
     assert_eq!(ask(&mut app, by_hand(bob.to_string(), "change", Some("Chase"))), unknown);
     let elsa = app.world_mut().spawn((Counted, Machine::<Counted>::new(&Chase))).id();
     assert_eq!(ask(&mut app, by_hand(bob.to_string(), "change", Some("Chase"))), (200, "done".to_owned()));

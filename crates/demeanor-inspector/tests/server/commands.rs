@@ -74,7 +74,7 @@ fn an_owner_is_changed_by_hand_and_the_page_is_told_what_cannot_be() {
     assert_eq!(ask("guards", "2v1", "force", Some("Rest")), fine); // refused by Rest, but still a success
     assert_eq!(ask("guards", "1v1", "change", Some("Duty")), fine); // the parent of a known state
     assert_eq!(ask("guards", "3v1", "push", Some("Rest")), fine); // refused, too
-    let unknown = "no state Nowhere is known: no owner has been in it".to_owned();
+    let unknown = "no state Nowhere is known: no owner is in it".to_owned();
     assert_eq!(ask("guards", "3v1", "change", Some("Nowhere")), (404, unknown));
     assert_eq!(ask("guards", "99v1", "pop", None), (404, "there is no owner 99v1 in guards".into()));
     assert_eq!(ask("nobody", "1v1", "pop", None), (404, "there is no crowd nobody".into()));
