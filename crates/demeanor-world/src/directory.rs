@@ -18,7 +18,7 @@ impl Directory {
         self.elsewhere.get(&id).copied()
     }
 
-    /// Updates the entries. Deaths come first, so that an id can be used again in the tick in which its citizen ends.
+    /// Updates the entries. The death of a citizen comes first, so that it can leave its id to a child.
     ///
     /// `me` is this worker, and `lives_here` returns whether a citizen lives on it.
     pub(crate) fn note(
@@ -28,14 +28,16 @@ impl Directory {
         lives_here: impl Fn(u64) -> bool,
     ) -> Result<(), WorldError> {
         notices.sort_unstable_by_key(|notice| match *notice {
-            Notice::Died { id } => (0, id, 0),
-            Notice::Moved { id, to } => (1, id, to),
-            Notice::Born { id, at, .. } => (2, id, at),
+            Notice::Died { id, .. } => (id, 0, 0),
+            Notice::Moved { id, to } => (id, 1, to),
+            Notice::Born { id, at, .. } => (id, 2, at),
         });
+        let mut last_death = None;
         for notice in notices {
             match notice {
-                Notice::Died { id } => {
+                Notice::Died { id, by } => {
                     self.elsewhere.remove(&id);
+                    last_death = Some((id, by));
                 }
                 Notice::Moved { id, to } => {
                     if to == me {
@@ -44,9 +46,11 @@ impl Directory {
                         self.elsewhere.insert(id, to);
                     }
                 }
-                Notice::Born { id, at, shard } => {
+                Notice::Born { id, at, shard, by } => {
                     let is_known = self.elsewhere.contains_key(&id) || at != me && lives_here(id);
-                    if is_known {
+                    // The mail of both has the same sender, and so no order.
+                    let is_taken = last_death.is_some_and(|(dead, of)| dead == id && of != by);
+                    if is_known || is_taken {
                         return Err(WorldError::SameId { id, shard });
                     }
                     if at != me {

@@ -37,7 +37,19 @@ pub(crate) struct Packed<T: Citizen> {
 /// A change in the directory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Notice {
-    Died { id: u64 },
-    Moved { id: u64, to: u32 },
-    Born { id: u64, at: u32, shard: u32 },
+    /// `by` is the worker whose callback has asked for it, here and for a birth.
+    Died {
+        id: u64,
+        by: u32,
+    },
+    Moved {
+        id: u64,
+        to: u32,
+    },
+    Born {
+        id: u64,
+        at: u32,
+        shard: u32,
+        by: u32,
+    },
 }

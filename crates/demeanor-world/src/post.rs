@@ -52,7 +52,8 @@ impl<T: Citizen> Post<T> {
     /// Creates a citizen. It lives from the next tick on, which begins for it with `enter` of `state`.
     ///
     /// The id of a citizen that ends can be used again from the next tick on; in the tick in which the citizen ends, only that
-    /// citizen itself may spawn one with its id.
+    /// citizen itself may spawn one with its id. If another citizen does, and lives on another thread, the run ends with an
+    /// error.
     pub fn spawn(&mut self, child: T, state: impl IntoState<T>) {
         self.born.push((child, state.into_state()));
     }

@@ -137,7 +137,7 @@ impl<'s, T: Citizen> Place<'s, T> {
                 let (id, shard) = (citizen.id(), citizen.home());
                 let at = self.shards.worker_of(shard);
                 moved.insert(id, at);
-                departures.notice(self.shards, Notice::Born { id, at, shard });
+                departures.notice(self.shards, Notice::Born { id, at, shard, by: self.shards.me });
                 if at != self.shards.me {
                     departures.outbound.leaving(at, (citizen, machine));
                 } else if !self.residents.insert(citizen, machine) {
@@ -267,7 +267,7 @@ impl<'s, T: Citizen> Place<'s, T> {
             if self.residents.remove(id).is_none() {
                 return Err(WorldError::NotItself { id, what: "removed" });
             }
-            departures.notice(self.shards, Notice::Died { id });
+            departures.notice(self.shards, Notice::Died { id, by: self.shards.me });
         }
         Ok(dead.len() as u64)
     }
@@ -305,7 +305,7 @@ impl<'s, T: Citizen> Place<'s, T> {
     ) -> Result<(), WorldError> {
         let (id, shard) = (citizen.id(), citizen.home());
         let at = self.shards.worker_of(shard);
-        departures.notice(self.shards, Notice::Born { id, at, shard });
+        departures.notice(self.shards, Notice::Born { id, at, shard, by: self.shards.me });
         if at != self.shards.me {
             departures.outbound.newborn(at, (citizen, machine));
         } else if !self.residents.expect(citizen, machine) {
@@ -419,7 +419,7 @@ impl<T: Citizen> Departures<T> {
 
     /// Notifies the worker that has the directory's entry of this citizen, which may be this worker.
     fn notice(&mut self, shards: Shards, notice: Notice) {
-        let (Notice::Died { id } | Notice::Moved { id, .. } | Notice::Born { id, .. }) = notice;
+        let (Notice::Died { id, .. } | Notice::Moved { id, .. } | Notice::Born { id, .. }) = notice;
         match shards.directory_of(id) {
             directory if directory == shards.me => self.notices.push(notice),
             directory => self.outbound.notice(directory, notice),

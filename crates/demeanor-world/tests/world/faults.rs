@@ -85,6 +85,15 @@ fn twins_of_one_id_end_the_run_wherever_they_are_born() {
 }
 
 #[test]
+fn an_id_that_another_citizen_uses_again_in_the_tick_in_which_its_citizen_ends_ends_the_run() {
+    // In the first tick, nobody has moved: the two villagers live on different threads.
+    for threads in 2..=4 {
+        let error = with_oddity(threads, Oddity::Reused(0));
+        assert_eq!(error, "there is another citizen 3007, besides the one in shard 2");
+    }
+}
+
+#[test]
 fn a_callback_that_acts_for_another_citizen_ends_the_run() {
     for threads in 1..=3 {
         let removed = with_oddity(threads, Oddity::RemovedEarly(20));

@@ -55,6 +55,8 @@ pub(crate) enum Oddity {
     NoShard(u64),
     /// In this tick, two villagers with the same id are born in different shards.
     Twins(u64),
+    /// In this tick, a villager ends, and another one gives its id to a child.
+    Reused(u64),
     /// In this tick, a villager changes its id.
     Renamed(u64),
     /// In this tick, a villager removes a child that is not born yet.
@@ -127,6 +129,10 @@ impl State<Villager> for Life {
                 for home in 0..2 {
                     day.office.spawn(Villager::new(999_999, home), StateRef::from(&Idle));
                 }
+            }
+            Oddity::Reused(tick) if tick == day.tick && villager.id == id_of(3, 7) => day.office.remove(villager),
+            Oddity::Reused(tick) if tick == day.tick && villager.id == id_of(2, 1) => {
+                day.office.spawn(Villager::new(id_of(3, 7), 2), StateRef::from(&Idle));
             }
             Oddity::Renamed(tick) if tick == day.tick && villager.id == id_of(3, 7) => villager.id = 999_999,
             Oddity::RemovedEarly(tick) if tick == day.tick && villager.id == id_of(3, 7) => {
