@@ -87,7 +87,7 @@ pub(crate) fn build<T: Owner>(
             values: &vocabulary.values,
             setters: &vocabulary.setters,
             texts: &vocabulary.scripts.texts,
-            states: &states,
+            indices: states.iter().map(|fixed| fixed.index).collect(),
             scopes: scopes.map(Arc::new),
             budget: vocabulary.scripts.budget,
         },
@@ -360,7 +360,7 @@ impl<T: Owner> Builder<'_, T> {
             behaviour: made,
             every_written: state.every().map(|every| every.to_string().into()),
             every: state.every.as_ref().map(|every| Interval::new(every, self.vocabulary)),
-            enter_when: state.enter_when.as_deref().and_then(|when| self.condition(when, None, Some(state.id))),
+            enter_when: state.enter_when.as_deref().and_then(|when| self.condition(when, None, Some(state))),
             hooks: self.hooks(state),
             ..Content::of(exits, message_exits, choice)
         }
@@ -369,7 +369,7 @@ impl<T: Owner> Builder<'_, T> {
     fn hooks(&mut self, state: &StateOutline) -> Option<Box<Hooks<T>>> {
         let (enter, exit) = (self.actions(&state.enter, None), self.actions(&state.exit, None));
         #[cfg(feature = "script")]
-        let script = state.script.as_ref().and_then(|script| self.script(script, state.id, Purpose::Hooks));
+        let script = state.script.as_ref().and_then(|script| self.script(script, state, Purpose::Hooks));
         let is_empty = enter.0.is_empty() && exit.0.is_empty();
         #[cfg(feature = "script")]
         let is_empty = is_empty && script.is_none();
@@ -446,7 +446,7 @@ impl<T: Owner> Builder<'_, T> {
             },
             rank: exit.rank.as_ref().and_then(|rank| self.ranking(&rank.operand, exit.on())),
             after: exit.after().map(ToString::to_string).unwrap_or_default().into(),
-            when: exit.when.as_deref().and_then(|when| self.condition(when, exit.on(), Some(of.id))),
+            when: exit.when.as_deref().and_then(|when| self.condition(when, exit.on(), Some(of))),
             ..exit_to(exit.to, self.outline, self.states)
         }
     }
@@ -474,7 +474,7 @@ impl<T: Owner> Builder<'_, T> {
 
     /// Compiles a condition of the state `of`, or one outside of all states, which asks no script. `message` is the message that the
     /// exit waits for.
-    fn condition(&mut self, when: &When, message: Option<&str>, of: Option<StateId>) -> Option<Condition<T>> {
+    fn condition(&mut self, when: &When, message: Option<&str>, of: Option<&StateOutline>) -> Option<Condition<T>> {
         match when {
             When::Expr { expr, .. } => Some(Condition::compile(expr, self.vocabulary, self.by_name, message)),
             #[cfg(feature = "script")]
@@ -489,7 +489,7 @@ impl<T: Owner> Builder<'_, T> {
     }
 
     #[cfg(feature = "script")]
-    fn script(&mut self, script: &Name, of: StateId, purpose: Purpose) -> Option<Script<T>> {
+    fn script(&mut self, script: &Name, of: &StateOutline, purpose: Purpose) -> Option<Script<T>> {
         Script::new(script, of, purpose, &self.offered, &mut self.findings)
     }
 }

@@ -12,13 +12,12 @@ use log::{error, info};
 use rhai::{AST, CallFnOptions, Dynamic, Map, Position, Scope};
 
 use super::closures::{Setter, Value};
-use super::graph::Fixed;
 use super::vocabulary::by_name::ByName;
 use crate::format::beside::{FilesBeside, script_text};
 use crate::format::hook::Hook;
 use crate::format::name::Name;
-use crate::format::outline::StateId;
 use crate::format::outline::scopes::Scopes;
+use crate::format::outline::{StateId, StateOutline};
 use crate::format::problems::Findings;
 use crate::format::script::budget::{ScriptBudget, Usage};
 use crate::format::script::compiled::{Compiled, Purpose};
@@ -41,8 +40,8 @@ pub(crate) struct Offered<'a, T: Owner> {
     pub(crate) setters: &'a ByName<Setter<T>>,
     /// The texts of scripts that the game offers, by the names of their files.
     pub(crate) texts: &'a BTreeMap<String, String>,
-    /// The states, by id.
-    pub(crate) states: &'a Arc<[Arc<Fixed<T>>]>,
+    /// The indices of the states, by id.
+    pub(crate) indices: Arc<[usize]>,
     /// What names of states mean.
     pub(crate) scopes: Option<Arc<Scopes>>,
     pub(crate) budget: ScriptBudget,
@@ -51,6 +50,7 @@ pub(crate) struct Offered<'a, T: Owner> {
 /// A script of a state. It answers a condition, or it has some of the functions `enter`, `update` and `exit`.
 pub(crate) struct Script<T: Owner> {
     state: StateId,
+    name: String,
     /// Which of the functions in [`HOOKS`] the script has.
     has: [bool; 3],
     pub(crate) file: String,
@@ -65,8 +65,8 @@ pub(crate) struct Script<T: Owner> {
     /// All values that the game offers, for messages about unknown ones.
     known: Vec<String>,
     mentions_time: bool,
-    /// The states, by id.
-    states: Arc<[Arc<Fixed<T>>]>,
+    /// The indices of the states, by id.
+    indices: Arc<[usize]>,
     scopes: Arc<Scopes>,
     budget: ScriptBudget,
     /// How often a call has failed.
@@ -97,12 +97,12 @@ struct ScriptRun {
 impl<T: Owner> Script<T> {
     pub(crate) fn new(
         script: &Name,
-        state: StateId,
+        state: &StateOutline,
         purpose: Purpose,
         offered: &Offered<'_, T>,
         findings: &mut Findings,
     ) -> Option<Self> {
-        let Offered { beside, values, setters, texts, states, scopes, budget } = offered;
+        let Offered { beside, values, setters, texts, indices, scopes, budget } = offered;
         let scopes = scopes.as_ref().expect("a machine with a script has its scopes");
         let file = &script.text;
         let text = match script_text(texts, file, *beside) {
@@ -113,7 +113,7 @@ impl<T: Owner> Script<T> {
             values: Some(values.iter().map(|(name, _)| name.as_str()).collect()),
             is_field: &|name| setters.get(name).is_some(),
             scopes,
-            from: state,
+            from: state.id(),
         };
         let Compiled { ast, constants, has } = match compiled::check(&text, purpose, *budget, &names) {
             Ok(compiled) => compiled,
@@ -128,7 +128,8 @@ impl<T: Owner> Script<T> {
         let reads = values.iter().filter(|(name, _)| is_mentioned(name));
         let writes = setters.iter().filter(|(name, _)| is_mentioned(name));
         Some(Self {
-            state,
+            state: state.id(),
+            name: state.name().to_owned(),
             has,
             file: file.clone(),
             written_at: lint::writes(&ast),
@@ -138,7 +139,7 @@ impl<T: Owner> Script<T> {
             writes: writes.map(|(name, set)| (name.clone(), Arc::clone(set))).collect(),
             known: values.iter().map(|(name, _)| name.clone()).collect(),
             mentions_time: is_mentioned("time_in_state"),
-            states: Arc::clone(states),
+            indices: Arc::clone(indices),
             scopes: Arc::clone(scopes),
             budget: *budget,
             failures: AtomicU64::new(0),
@@ -219,7 +220,7 @@ impl<T: Owner> Script<T> {
             engine.call_fn_with_options::<Dynamic>(options, &mut Scope::new(), &self.ast, function, ())
         });
         self.print(owner, &effort.printed);
-        let to = told.to.lock().unwrap_or_else(PoisonError::into_inner).map(|id| self.states[id.index()].index);
+        let to = told.to.lock().unwrap_or_else(PoisonError::into_inner).map(|id| self.indices[id.index()]);
         (result.map(|result| ScriptRun { result, before, after: this, to }), effort.operations)
     }
 
@@ -292,8 +293,7 @@ impl<T: Owner> Script<T> {
     /// tick. If the script has been cut off too often, also logs that it is stopped. Returns whether it was cut off this time.
     #[cold]
     fn fail(&self, owner: &T, function: &str, Failure { why, is_cut_off }: Failure, cut_offs: u32) -> bool {
-        let state = &self.states[self.state.index()].name;
-        let place = format!("{}: script {}, function {function}, in state {state}", Label(owner), self.file);
+        let place = format!("{}: script {}, function {function}, in state {}", Label(owner), self.file, self.name);
         if let Some(times) = now_and_then(&self.failures) {
             error!(target: LOG, "{place}: {why}{times}");
         }

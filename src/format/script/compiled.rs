@@ -5,7 +5,7 @@ use std::ops::Range;
 use rhai::{AST, Position, Scope};
 
 use super::budget::ScriptBudget;
-use super::engine::{self, Failure, engine, position};
+use super::engine::{self, Failure, engine, place, position};
 use super::lint::{self, ScriptNames};
 use super::{Constants, HOOKS};
 use crate::format::problems::findings::nearest;
@@ -137,19 +137,6 @@ fn constants(ast: &AST, text: &str, budget: ScriptBudget) -> Result<Constants, U
 
 fn unreadable(error: &rhai::ParseError, text: &str, shift: usize) -> Unfit {
     Unfit { why: error.err_type().to_string(), at: place(text, error.position(), shift) }
-}
-
-/// Returns the range of the word or character at a position. `shift` characters were put before the first line of the text.
-pub(super) fn place(text: &str, at: Position, shift: usize) -> Range<usize> {
-    let Some(line) = at.line() else { return 0..0 };
-    let begin = text.split_inclusive('\n').take(line - 1).map(str::len).sum::<usize>();
-    let column = at.position().unwrap_or(1).saturating_sub(if line == 1 { shift } else { 0 }).max(1);
-    let rest = text[begin..].lines().next().unwrap_or_default();
-    let start = rest.char_indices().nth(column - 1).map_or(rest.len(), |(start, _)| start);
-    let word = &rest[start..];
-    let length = word.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(word.len());
-    let length = if length == 0 { word.chars().next().map_or(0, char::len_utf8) } else { length };
-    begin + start..begin + start + length
 }
 
 /// Returns the range of the name where a variable is declared.

@@ -10,6 +10,7 @@
 //! - `parse_json`, `eval`, modules: all code of a script is in its file.
 
 use std::cell::{Cell, RefCell};
+use std::ops::Range;
 use std::sync::{OnceLock, PoisonError};
 use std::time::Instant;
 
@@ -22,7 +23,6 @@ use rhai::{Array, Dynamic, Engine, EvalAltResult, INT, Map, NativeCallContext, P
 
 use super::Told;
 use super::budget::ScriptBudget;
-use super::lint::{several_states, unknown_state};
 use crate::format::outline::scopes::Meant;
 
 /// How many operations pass between two reads of the clock, if real time is limited. Reading the clock takes about as long as
@@ -255,6 +255,14 @@ fn change_state(context: NativeCallContext<'_>, name: &str) -> Result<(), Box<Ev
     Ok(())
 }
 
+pub(super) fn unknown_state(name: &str) -> String {
+    format!("unknown state `{name}`")
+}
+
+pub(super) fn several_states(name: &str) -> String {
+    format!("`{name}` is the name of several states")
+}
+
 /// Returns the original error, without the function calls around it.
 pub(crate) fn innermost(error: &EvalAltResult) -> &EvalAltResult {
     let mut innermost = error;
@@ -293,6 +301,19 @@ pub(crate) fn position(at: Position) -> String {
         (Some(line), None) => format!("line {line}: "),
         _ => String::new(),
     }
+}
+
+/// Returns the range of the word or character at a position. `shift` characters were put before the first line of the text.
+pub(super) fn place(text: &str, at: Position, shift: usize) -> Range<usize> {
+    let Some(line) = at.line() else { return 0..0 };
+    let begin = text.split_inclusive('\n').take(line - 1).map(str::len).sum::<usize>();
+    let column = at.position().unwrap_or(1).saturating_sub(if line == 1 { shift } else { 0 }).max(1);
+    let rest = text[begin..].lines().next().unwrap_or_default();
+    let start = rest.char_indices().nth(column - 1).map_or(rest.len(), |(start, _)| start);
+    let word = &rest[start..];
+    let length = word.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(word.len());
+    let length = if length == 0 { word.chars().next().map_or(0, char::len_utf8) } else { length };
+    begin + start..begin + start + length
 }
 
 #[cfg(test)]

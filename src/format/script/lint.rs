@@ -6,8 +6,7 @@ use std::sync::OnceLock;
 
 use rhai::{AST, ASTNode, Expr, FnCallExpr, Position, Stmt};
 
-use super::compiled::place;
-use super::engine::engine;
+use super::engine::{engine, place, several_states, unknown_state};
 use crate::format::name::Name;
 use crate::format::outline::StateId;
 use crate::format::outline::scopes::{Meant, Scopes};
@@ -198,14 +197,6 @@ impl Lint<'_> {
         let meant = nearest(name, known).filter(|_| LEFT_OUT.split(' ').all(|left_out| left_out != name));
         Some((at, format!("there is no function `{name}`{}", did_you_mean(meant))))
     }
-}
-
-pub(super) fn unknown_state(name: &str) -> String {
-    format!("unknown state `{name}`")
-}
-
-pub(super) fn several_states(name: &str) -> String {
-    format!("`{name}` is the name of several states")
 }
 
 /// Returns the error text for a value that the game does not offer.
