@@ -9,7 +9,7 @@ use demeanor::definition::{Meaning, Outline};
 
 use super::documents::Documents;
 use super::position::Text;
-use crate::workspace::{File, Read, Site, occurrences, target};
+use crate::workspace::{File, Read, Site, occurrences, path_beside, target};
 
 /// Returns the definition of the name at a byte.
 pub(super) fn definition(documents: &mut Documents, file: &File, byte: usize) -> Vec<Location> {
@@ -84,7 +84,7 @@ fn script(documents: &Documents, read: &Read, file: &File, byte: usize) -> Optio
     let mentions = read.survey.outlines().iter().flat_map(Outline::mentions);
     let scripts = mentions.filter(|mention| *mention.meaning() == Meaning::Script);
     let script = { scripts }.find(|mention| (mention.span().start..=mention.span().end).contains(&byte))?;
-    let path = file.folder()?.join(script.name());
+    let path = path_beside(file.folder()?, Path::new(script.name()));
     let is_there = path.is_file();
     is_there.then(|| Some(Location::new(documents.uri(&File::Path(path))?, lsp_types::Range::default())))?
 }

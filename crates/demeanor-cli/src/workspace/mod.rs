@@ -8,7 +8,7 @@ mod vocabulary;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use demeanor::definition::{Outline, Survey, Words};
@@ -91,7 +91,21 @@ impl File {
 /// Returns the scripts that a definition and its linked files name.
 fn scripts_of(file: &File, survey: &Survey) -> impl Iterator<Item = PathBuf> {
     let folder = file.folder().unwrap_or(Path::new(""));
-    survey.outlines().iter().flat_map(Outline::scripts).map(|script| folder.join(script))
+    survey.outlines().iter().flat_map(Outline::scripts).map(|script| path_beside(folder, Path::new(script)))
+}
+
+/// Returns the path of a file that a definition in the folder names, without `.` and `..`: a script has only one path, however
+/// definitions name it.
+pub(crate) fn path_beside(folder: &Path, path: &Path) -> PathBuf {
+    let mut whole = folder.to_owned();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => drop(whole.pop()),
+            part => whole.push(part),
+        }
+    }
+    whole
 }
 
 /// Whether a file that cannot be read as text may link to others. A file that is no definition is no reason for a report.
@@ -137,7 +151,7 @@ impl Workspace {
     ) -> Survey {
         let folder = file.folder();
         let open = |link: &Path| {
-            let link = File::Path(folder?.join(link));
+            let link = File::Path(path_beside(folder?, link));
             let open = || Some(self.documents.get(&link)?.source.to_string());
             instead.get(&link).cloned().or_else(open)
         };

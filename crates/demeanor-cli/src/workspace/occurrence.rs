@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 
 use demeanor::definition::{Key, Meaning, Outline, StateId, Survey};
 
-use super::{File, Read, Workspace};
+use super::{File, Read, Workspace, path_beside};
 
 /// A state or a region among all files: the file, and the position of its definition.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -77,7 +78,7 @@ pub(crate) fn occurrences(survey: &Survey, file: &File) -> Vec<Occurrence> {
         }
         for (script, mention) in outline.mentions_in_scripts() {
             let Meaning::State(id) = mention.meaning() else { continue };
-            let script = file.folder().map(|folder| File::Path(folder.join(script)));
+            let script = file.folder().map(|folder| File::Path(path_beside(folder, Path::new(script))));
             let occurrence = add(mention.span(), mention.name(), *id, None, false);
             all.extend(occurrence.map(|occurrence| Occurrence { script, ..occurrence }));
         }

@@ -215,6 +215,27 @@ fn states_that_a_script_means_by_one_name_are_renamed_together() {
 }
 
 #[test]
+fn a_script_is_renamed_once_however_files_name_it() {
+    let mut editor = Editor::new();
+    editor.write("fight.rhai", "fn update() { change_state(\"aim\"); }");
+    editor.write("parts/empty.txt", "");
+    let other = "initial = 'shoot'\n[states.shoot]\nscript = 'parts/../fight.rhai'\n[states.aim]\nfinal = true\n";
+    editor.write("other.toml", other);
+    let text = other.replace("parts/..", ".");
+    renames(
+        &mut editor,
+        &text.replace("states.aim", "states.a|im"),
+        "look",
+        &[
+            ("fight.rhai", "fn update() { change_state(\"look\"); }"),
+            ("guard.toml", &text.replace("aim", "look")),
+            ("other.toml", &other.replace("aim", "look")),
+        ],
+    );
+    editor.close();
+}
+
+#[test]
 fn a_state_of_a_linked_file_is_renamed_in_the_scripts_of_that_file() {
     let mut editor = Editor::new();
     let round = "initial = 'walk'\n[states.walk]\nscript = 'walk.rhai'\n[states.look]\nfinal = true\n";
