@@ -1,14 +1,14 @@
 //! The documents that are open in the editor: how they change, and which of them need new diagnostics.
 
 use std::collections::{BTreeMap, HashMap};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use demeanor::definition::{Outline, Survey};
+use demeanor::definition::Survey;
 use lsp_types::{Location, TextDocumentContentChangeEvent, Url};
 
 use super::position::{self, Encoding, Text};
-use crate::workspace::{File, Workspace, path_beside};
+use crate::workspace::{File, Workspace, scripts_of};
 
 /// The length, in bytes, from which reading takes so long that a user would notice it while typing.
 const LONG: usize = 200_000;
@@ -74,11 +74,7 @@ impl Documents {
         let names = |file: &File, survey: &Survey| {
             let (Some(folder), Some(path)) = (file.folder(), changed.path()) else { return false };
             survey.links().iter().any(|link| folder.join(link) == path)
-                || survey
-                    .outlines()
-                    .iter()
-                    .flat_map(Outline::scripts)
-                    .any(|script| path_beside(folder, Path::new(script)) == path)
+                || scripts_of(file, survey).any(|script| script == path)
         };
         let documents = self.workspace.documents.iter().filter(|(file, document)| {
             *file == changed || document.survey.as_ref().is_some_and(|survey| names(file, survey))

@@ -84,7 +84,7 @@ fn script(documents: &Documents, read: &Read, file: &File, byte: usize) -> Optio
     let mentions = read.survey.outlines().iter().flat_map(Outline::mentions);
     let scripts = mentions.filter(|mention| *mention.meaning() == Meaning::Script);
     let script = { scripts }.find(|mention| (mention.span().start..=mention.span().end).contains(&byte))?;
-    let path = path_beside(file.folder()?, Path::new(script.name()));
+    let path = path_beside(file.folder()?, script.name());
     let is_there = path.is_file();
     is_there.then(|| Some(Location::new(documents.uri(&File::Path(path))?, lsp_types::Range::default())))?
 }

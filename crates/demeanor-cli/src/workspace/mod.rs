@@ -89,16 +89,16 @@ impl File {
 }
 
 /// Returns the scripts that a definition and its linked files name.
-fn scripts_of(file: &File, survey: &Survey) -> impl Iterator<Item = PathBuf> {
+pub(crate) fn scripts_of(file: &File, survey: &Survey) -> impl Iterator<Item = PathBuf> {
     let folder = file.folder().unwrap_or(Path::new(""));
-    survey.outlines().iter().flat_map(Outline::scripts).map(|script| path_beside(folder, Path::new(script)))
+    survey.outlines().iter().flat_map(Outline::scripts).map(|script| path_beside(folder, script))
 }
 
 /// Returns the path of a file that a definition in the folder names, without `.` and `..`: a script has only one path, however
 /// definitions name it.
-pub(crate) fn path_beside(folder: &Path, path: &Path) -> PathBuf {
+pub(crate) fn path_beside(folder: &Path, path: impl AsRef<Path>) -> PathBuf {
     let mut whole = folder.to_owned();
-    for part in path.components() {
+    for part in path.as_ref().components() {
         match part {
             Component::CurDir => {}
             Component::ParentDir => drop(whole.pop()),

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
-use std::path::Path;
 use std::sync::Arc;
 
 use demeanor::definition::{Key, Meaning, Outline, StateId, Survey};
@@ -78,7 +77,7 @@ pub(crate) fn occurrences(survey: &Survey, file: &File) -> Vec<Occurrence> {
         }
         for (script, mention) in outline.mentions_in_scripts() {
             let Meaning::State(id) = mention.meaning() else { continue };
-            let script = file.folder().map(|folder| File::Path(path_beside(folder, Path::new(script))));
+            let script = file.folder().map(|folder| File::Path(path_beside(folder, script)));
             let occurrence = add(mention.span(), mention.name(), *id, None, false);
             all.extend(occurrence.map(|occurrence| Occurrence { script, ..occurrence }));
         }

@@ -86,7 +86,7 @@ fn twins_of_one_id_end_the_run_wherever_they_are_born() {
 
 #[test]
 fn an_id_that_another_citizen_uses_again_in_the_tick_in_which_its_citizen_ends_ends_the_run() {
-    // In the first tick, nobody has moved: the two villagers live on different threads.
+    // In the first tick, no villager has moved, so the two villagers live on different threads.
     for threads in 2..=4 {
         let error = with_oddity(threads, Oddity::Reused(0));
         assert_eq!(error, "there is another citizen 3007, besides the one in shard 2");
